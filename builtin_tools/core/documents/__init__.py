@@ -1,0 +1,1 @@
+"""Documents for people: text and tables out of PDF, PDF out of Markdown."""

@@ -1,0 +1,1 @@
+"""What reaches the network: downloads, checked hop by hop."""

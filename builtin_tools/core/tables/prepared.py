@@ -1,0 +1,37 @@
+"""What a reader makes of a file: something DuckDB can scan, its typed columns, and what was found on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..envelope import Warn
+
+
+@dataclass
+class SourceColumn:
+    """A column as it can be queried. `type` is DuckDB's name; `note` says why it stayed text and what would convert it."""
+
+    name: str
+    type: str
+    original_name: str
+    note: str = ""
+    nullable: bool = True
+
+
+@dataclass
+class Prepared:
+    """A file that is ready to be queried.
+
+    `scan` is a SQL query (a SELECT) that gives exactly `columns`, with those names and types, in the order of the
+    file. It reads only files named in `files` (absolute paths: the input itself, or files of the scratch folder).
+    `rows` is exact where it is known without a scan. `details` is what the answer tells of the file.
+    """
+
+    scan: str
+    columns: list[SourceColumn]
+    format: str
+    files: list[str] = field(default_factory=list)
+    rows: int | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    warnings: list[Warn] = field(default_factory=list)
