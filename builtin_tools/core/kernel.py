@@ -32,7 +32,11 @@ _FONTS = (
     "/etc/fonts", "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/var/cache/fontconfig",
     "/opt/homebrew/share/fonts", "~/.fonts", "~/.local/share/fonts", "~/.cache/fontconfig", "/usr/share/mime",
 )  # fmt: skip
-_NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/ssl", "/etc/services", "/run/systemd/resolve")
+_NETWORK = (
+    "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
+    "/run/systemd/resolve", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates",
+    "/usr/local/share/ca-certificates", "/usr/share/pki",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,16 @@ def _readable(fence: Fence) -> list[str]:
     if fence.fonts:
         paths += [os.path.expanduser(path) for path in _FONTS]
     if fence.network:
-        paths += _NETWORK
+        paths += [*_NETWORK, *_authorities()]
     return paths
+
+
+def _authorities() -> list[str]:
+    """Where this interpreter finds certificate authorities, SSL_CERT_FILE and SSL_CERT_DIR of the environment included."""
+    import ssl
+
+    found = ssl.get_default_verify_paths()
+    return [path for path in (found.cafile, found.capath, found.openssl_cafile, found.openssl_capath) if path]
 
 
 def _code_folders() -> list[str]:

@@ -205,8 +205,10 @@ class _Run:
 
     def _without_secrets(self, document: dict[str, Any]) -> dict[str, Any]:
         import json
+        import re
 
         text = json.dumps(document, ensure_ascii=False)
+        text = re.sub(r'://[^\s/?#"\\]+@', "://***@", text)  # user names and passwords in addresses
         for secret in self.secrets:
             text = text.replace(json.dumps(secret, ensure_ascii=False)[1:-1], "***")
         if self.directory is not None:
