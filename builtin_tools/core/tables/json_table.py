@@ -1,0 +1,162 @@
+"""A JSON file as a table: what DuckDB scans gives exactly the values that the file writes.
+
+Where DuckDB's own reader gives the same it scans the file itself. Elsewhere every record is written again, one to a
+line, with numbers that no double holds, and nested values that differ, as text that the scan casts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from ..call import Call
+from ..envelope import Warn
+from .json_decoding import decoder, plain
+from .json_lines import Encode, LineColumn, half_pair_warnings, json_text, reader, scan_of_lines, whole_text, write_lines
+from .json_path import parse_records_path, pointer
+from .json_schema import NULL, TEXT, Shape
+from .json_survey import ARRAY, LINES, VALUE, JsonColumn, Survey, number_text, survey
+from .prepared import Prepared, SourceColumn
+from .sql_text import quote_name, quote_text
+
+
+def prepare(call: Call, path: str, name: str, records_path: str | None = None) -> Prepared:
+    """The records of the JSON file at `path` (plain bytes; `name` is what the caller calls it) as a table.
+
+    Raises UnsupportedFormat for a document that is no table, naming where its arrays of records lie; and what
+    `survey` raises.
+    """
+    found = survey(path, name, parse_records_path(records_path or ""))
+    if not found.is_table:
+        from .json_outline import no_table
+
+        raise no_table(path, name)
+    return prepared(call, found)
+
+
+def prepared(call: Call, found: Survey) -> Prepared:
+    """The table of a file that has been surveyed."""
+    columns = [
+        SourceColumn(
+            column.name,
+            column.type,
+            VALUE if column.key is None else column.key,
+            column.note,
+            nullable=_nullable(found, column),
+            empty=not column.shape.kinds & ~NULL,
+        )
+        for column in found.columns
+    ]
+    warnings = list(found.warnings)
+    files: list[str] = []
+    if not found.columns:
+        columns = [SourceColumn(VALUE, "VARCHAR", VALUE, "no records", empty=True)]
+        scan = f"SELECT NULL::VARCHAR AS {VALUE} WHERE false"
+    elif _same_in_duckdb(found):
+        scan, files = _scan_of_file(found), [found.path]
+    else:
+        scan, files, more = _written_again(call, found)
+        warnings += more
+    format_name = "ndjson" if found.layout == LINES else "json"
+    return Prepared(scan, columns, format_name, files, rows=found.rows, details=details(found), warnings=warnings)
+
+
+def details(found: Survey) -> dict[str, Any]:
+    """What an answer tells of the file."""
+    encoding = found.encoding.replace("-sig", " with a byte order mark")
+    told: dict[str, Any] = {"layout": found.layout, "encoding": encoding, "rows": found.rows}
+    if found.steps:
+        told["records_path"] = pointer(found.steps)
+    notes = {column.name: column.note for column in found.columns if column.note}
+    originals = {column.name: column.key for column in found.columns if column.key not in (None, column.name)}
+    return told | ({"column_notes": notes} if notes else {}) | ({"original_names": originals} if originals else {})
+
+
+def rows(found: Survey) -> tuple[list[list[Any]], list[Warn]]:
+    """The rows of the records that the survey kept, as Python values, and warnings about them."""
+    decode = decoder(found.notes, written=found.as_written, long_integers=True).decode
+    shown, halves = [], 0
+    for text in found.kept:
+        cells = [
+            None if part is None else _cell(part, column)
+            for column, part in zip(found.columns, _cells(decode(text), found), strict=True)
+        ]
+        if found.half_pairs:
+            cells, count = whole_text(cells)
+            halves += count
+        shown.append(cells)
+    return shown, half_pair_warnings(halves)
+
+
+def _nullable(found: Survey, column: JsonColumn) -> bool:
+    return column.key is None or found.shape.ragged or bool((column.shape.kinds | found.shape.kinds) & NULL)
+
+
+def _cells(record: Any, found: Survey) -> list[Any]:
+    """The values of a record in the order of the columns."""
+    if record is None:
+        return [None] * len(found.columns)
+    return [record if column.key is None else record.get(column.key) for column in found.columns]
+
+
+def _cell(value: Any, column: JsonColumn) -> Any:
+    """A value of a column as an answer takes it."""
+    if column.type == "VARCHAR":
+        return number_text(value)
+    value = plain(value)
+    if column.type == "DOUBLE":
+        return float(value)
+    if column.type.startswith("DECIMAL("):
+        return Decimal(number_text(value))
+    return value
+
+
+def _as_json(value: Any) -> str:
+    """A nested value as JSON. A real number that no double holds becomes a text of its digits."""
+    return json_text(plain(value))
+
+
+def _encoder(column: JsonColumn) -> Encode | None:
+    if column.type == "JSON":
+        return _as_json
+    if column.type.startswith("DECIMAL(") or (column.type == "VARCHAR" and column.shape.kinds & ~(NULL | TEXT)):
+        return number_text
+    return None
+
+
+# ---------------------------------------------------------------- scans
+
+
+def _written_again(call: Call, found: Survey) -> tuple[str, list[str], list[Warn]]:
+    """Every record on a line of its own in the scratch folder: the scan of it, its path, and warnings."""
+    written = found.as_written  # then every number comes as text: those of number columns become numbers again
+    columns = [LineColumn(column.name, column.type, _encoder(column) or (plain if written else None)) for column in found.columns]
+
+    def every() -> Iterator[list[Any]]:
+        for record in found.records(written=written):
+            yield _cells(record, found)
+
+    lines = write_lines(call, f"json-{abs(hash((found.path, found.steps))):x}.ndjson", found.name, columns, every())
+    return scan_of_lines(lines, columns), [lines.path], half_pair_warnings(lines.replaced)
+
+
+def _same_in_duckdb(found: Survey) -> bool:
+    """Whether DuckDB's own reader gives the very values from the file itself."""
+    if found.steps or found.half_pairs or found.notes.twice or found.encoding not in ("utf-8", "utf-8-sig"):
+        return False
+    if found.layout == LINES and not found.one_per_line:
+        return False
+    return all(column.key == column.name and _encoder(column) is None and not _has_nan(column.shape) for column in found.columns)
+
+
+def _has_nan(shape: Shape) -> bool:
+    parts = [*(shape.fields or {}).values(), *([shape.element] if shape.element else [])]
+    return shape.not_a_number or any(map(_has_nan, parts))
+
+
+def _scan_of_file(found: Survey) -> str:
+    types = ", ".join(f"{quote_text(column.name)}: {quote_text(column.type)}" for column in found.columns)
+    names = ", ".join(quote_name(column.name) for column in found.columns)
+    form = "array" if found.layout == ARRAY else "newline_delimited"
+    return f"SELECT {names} FROM {reader(found.path, form, types, found.longest * 4)}"
