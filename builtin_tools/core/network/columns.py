@@ -33,10 +33,8 @@ def columns_of(call: Call, path: str, name: str, deadline: float) -> Columns:
 
     def work(parent: int) -> dict[str, Any]:
         die_with_parent(parent)
-        try:
-            from ..tables.sources import describe_file
-        except ImportError:
-            return {"columns": []}
+        from ..tables.sources import describe_file
+
         try:
             return {"columns": [(column.name, column.type) for column in describe_file(call, path, name)]}
         except ToolError as problem:
@@ -44,7 +42,8 @@ def columns_of(call: Call, path: str, name: str, deadline: float) -> Columns:
 
     outcome = Watchdog(time.monotonic() + seconds, seconds, call.memory_limit).run(work)
     if outcome.document is None:
-        return Columns(problem="it took too long, or more memory than the call has")
+        reasons = {"TIMEOUT": "it took too long", "MEMORY_LIMIT_EXCEEDED": "it takes more memory than the call has"}
+        return Columns(problem=reasons.get(outcome.error.code if outcome.error else "", "its reader failed"))
     if "problem" in outcome.document:
         return Columns(problem=outcome.document["problem"].rstrip("."))
     return Columns(tuple((column, kind) for column, kind in outcome.document["columns"]))
