@@ -7,6 +7,7 @@ line, with numbers that no double holds, and nested values that differ, as text 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -59,7 +60,22 @@ def prepared(call: Call, found: Survey) -> Prepared:
         scan, files, more = _written_again(call, found)
         warnings += more
     format_name = "ndjson" if found.layout == LINES else "json"
-    return Prepared(scan, columns, format_name, files, rows=found.rows, details=details(found), warnings=warnings)
+    return Prepared(
+        scan,
+        columns,
+        format_name,
+        files,
+        with_text=lambda names: _with_text(call, found, names),
+        rows=found.rows,
+        details=details(found),
+        warnings=warnings,
+    )
+
+
+def _with_text(call: Call, found: Survey, names: set[str]) -> str:
+    """The scan with the named columns as text, as the file writes their values; nested values as JSON."""
+    columns = [replace(column, type="VARCHAR") if column.name in names else column for column in found.columns]
+    return _written_again(call, replace(found, columns=columns))[0] if columns else f"SELECT NULL::VARCHAR AS {VALUE} WHERE false"
 
 
 def details(found: Survey) -> dict[str, Any]:
@@ -112,6 +128,11 @@ def _cell(value: Any, column: JsonColumn) -> Any:
     return value
 
 
+def _as_text(value: Any) -> str:
+    """A value of a column of text: text and numbers as they are written, nested values as JSON."""
+    return _as_json(value) if isinstance(value, (dict, list)) else number_text(value)
+
+
 def _as_json(value: Any) -> str:
     """A nested value as JSON. A real number that no double holds becomes a text of its digits."""
     return json_text(plain(value))
@@ -121,7 +142,7 @@ def _encoder(column: JsonColumn) -> Encode | None:
     if column.type == "JSON":
         return _as_json
     if column.type.startswith("DECIMAL(") or (column.type == "VARCHAR" and column.shape.kinds & ~(NULL | TEXT)):
-        return number_text
+        return _as_text
     return None
 
 
@@ -137,8 +158,13 @@ def _written_again(call: Call, found: Survey) -> tuple[str, list[str], list[Warn
         for record in found.records(written=written):
             yield _cells(record, found)
 
-    lines = write_lines(call, f"json-{abs(hash((found.path, found.steps))):x}.ndjson", found.name, columns, every())
+    lines = write_lines(call, f"json-{_tag(found)}.ndjson", found.name, columns, every())
     return scan_of_lines(lines, columns), [lines.path], half_pair_warnings(lines.replaced)
+
+
+def _tag(found: Survey) -> str:
+    """What tells this table of this file apart from others in the scratch folder."""
+    return f"{abs(hash((found.path, found.steps, tuple(column.type for column in found.columns)))):x}"
 
 
 def _same_in_duckdb(found: Survey) -> bool:

@@ -1,0 +1,383 @@
+"""A sheet of an Excel or OpenDocument workbook as a table (python-calamine reads xlsx, xlsb, xls and ods).
+
+A column has a type only where every one of its cells has it: integers stay BIGINT beside blanks, dates are DATE, dates
+with a time TIMESTAMP; one cell of text makes the whole column VARCHAR, with text as it stands and the rest as it is
+written ('007' stays). Blank rows and columns around the table are passed over, and that is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from ..call import Call
+from ..envelope import Warn
+from ..errors import (
+    ConfigurationError,
+    FileCorrupt,
+    FileEmpty,
+    InvalidParameters,
+    MemoryLimitExceeded,
+    PasswordRequired,
+    TableNotFound,
+    listed,
+    near_names,
+)
+from ..limits import readable_size
+from .excel_header import Header, find_header
+from .excel_parts import error_cells, unpacked_size
+from .json_lines import LineColumn, scan_of_lines, write_lines
+from .json_survey import unused_name, usable_name
+from .prepared import Prepared, SourceColumn
+
+_INTEGER, _REAL, _BOOLEAN, _DATE, _TIMESTAMP, _TIME, _INTERVAL, _TEXT = (1 << bit for bit in range(8))
+_KINDS = {bool: _BOOLEAN, str: _TEXT, int: _INTEGER, date: _DATE, datetime: _TIMESTAMP, time: _TIME, timedelta: _INTERVAL}
+_TYPES = {
+    _INTEGER: "BIGINT", _REAL: "DOUBLE", _INTEGER | _REAL: "DOUBLE", _BOOLEAN: "BOOLEAN", _DATE: "DATE",
+    _TIMESTAMP: "TIMESTAMP", _DATE | _TIMESTAMP: "TIMESTAMP", _TIME: "TIME", _INTERVAL: "INTERVAL",
+}  # fmt: skip
+_EXACT = 2**53
+_LOOKED_AT = 40  # rows among which the header is sought
+
+
+@dataclass
+class _Column:
+    """A column of the sheet: where it stands, its name, what its cells are, and the largest integer among them."""
+
+    position: int
+    name: str
+    original: str
+    kinds: int = 0
+    blanks: int = 0
+
+    def add(self, value: Any) -> None:
+        kind = _KINDS.get(type(value), 0)
+        if not kind:
+            kind = _INTEGER if value.is_integer() and -_EXACT <= value <= _EXACT else _REAL
+        self.kinds |= kind
+
+    @property
+    def type(self) -> str:
+        return _TYPES.get(self.kinds, "VARCHAR")
+
+
+def prepare(call: Call, path: str, name: str, sheet: str | None = None, cell_range: str | None = None) -> Prepared:
+    """The table on a sheet: the one named, else the first visible sheet that is not empty; all of it, or a range like B2:F20.
+
+    Raises TableNotFound (no such sheet), InvalidParameters (the range), FileEmpty, FileCorrupt, PasswordRequired,
+    MemoryLimitExceeded, ConfigurationError (the package is missing).
+    """
+    area = _area(cell_range)
+    _refuse_bombs(call, path, name)
+    book = _open(path, name)
+    chosen, cells = _choose(book, name, sheet)
+    grid = _Grid(cells, area)
+    header = find_header(list(grid.rows(_LOOKED_AT)), grid.merged())
+    if header is None:
+        raise FileEmpty(f"The sheet {chosen!r} of {name!r} holds no cells with values there.", _sheets_hint(book))
+    columns = _typed(grid, header)
+    if not columns:
+        raise FileEmpty(f"The sheet {chosen!r} of {name!r} holds no columns.", _sheets_hint(book))
+    plan = [LineColumn(column.name, column.type, _encoder(column.type)) for column in columns]
+    counts = _Counts()
+    lines = write_lines(
+        call, f"sheet-{abs(hash((path, chosen, cell_range))):x}.ndjson", name, plan, _data(grid, header, columns, counts)
+    )
+    told, warnings = _told(book, chosen, header, columns, grid, counts, error_cells(path, chosen))
+    return Prepared(
+        scan_of_lines(lines, plan),
+        [
+            SourceColumn(
+                column.name,
+                column.type,
+                column.original,
+                _note(column),
+                nullable=column.blanks > 0 or not column.kinds,
+                empty=not column.kinds,
+            )
+            for column in columns
+        ],
+        "excel",
+        [lines.path],
+        rows=counts.rows,
+        details=told,
+        warnings=warnings,
+    )
+
+
+def sheet_names(path: str, name: str) -> list[str]:
+    """The names of a workbook's sheets, hidden ones too. Raises FileCorrupt, PasswordRequired, ConfigurationError."""
+    return list(_open(path, name).sheet_names)
+
+
+# ---------------------------------------------------------------- the workbook
+
+
+def _calamine() -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module("python_calamine")
+    except ImportError:
+        raise ConfigurationError(
+            "Reading Excel and OpenDocument files needs the package python-calamine, which is not installed.",
+            'The operator must install it: pip install "python-calamine==0.9.1".',
+        ) from None
+
+
+def _refuse_bombs(call: Call, path: str, name: str) -> None:
+    """The reader holds a sheet in memory, so what it unpacks to must fit there."""
+    size = unpacked_size(path)
+    if size > call.memory_limit:
+        raise MemoryLimitExceeded(
+            f"{name!r} unpacks to {readable_size(size)}, more than the memory limit of {readable_size(call.memory_limit)}.",
+            "Save the sheet as CSV and read that. The operator can raise memory_limit.",
+        )
+
+
+def _open(path: str, name: str) -> Any:
+    calamine = _calamine()
+    return _guarded(calamine, name, lambda: calamine.load_workbook(open(path, "rb")))  # noqa: PTH123 - the book holds it
+
+
+def _guarded(calamine: Any, name: str, work: Any) -> Any:
+    """What `work` gives; the reader's errors, and its panics, as ours."""
+    try:
+        return work()
+    except calamine.PasswordError:
+        raise PasswordRequired(f"{name!r} is a workbook with a password.", "Save it without a password first.") from None
+    except (calamine.CalamineError, ValueError, OSError) as problem:
+        raise _corrupt(name, str(problem)) from None
+    except BaseException as problem:
+        if type(problem).__name__ != "PanicException":
+            raise
+        raise _corrupt(name, "its parts do not fit together") from None
+
+
+def _corrupt(name: str, cause: str) -> FileCorrupt:
+    return FileCorrupt(
+        f"{name!r} cannot be read as a workbook: {cause.strip().rstrip('.')[:200]}.",
+        "Open it in a spreadsheet program and save it again.",
+    )
+
+
+def _choose(book: Any, name: str, sheet: str | None) -> tuple[str, Any]:
+    """The sheet to read, by name or the first that is visible and has cells."""
+    names = list(book.sheet_names)
+    calamine = _calamine()
+
+    def cells(which: str) -> Any:
+        return _guarded(calamine, name, lambda: book.get_sheet_by_name(which))
+
+    if sheet is not None:
+        same = [known for known in names if known == sheet] or [known for known in names if known.casefold() == sheet.casefold()]
+        if not same:
+            near = near_names(sheet, names)
+            closest = f"Closest: {listed(near)}. " if near else ""
+            raise TableNotFound(f"{name!r} has no sheet {sheet!r}.", f"{closest}Sheets: {listed(names)}.")
+        return same[0], cells(same[0])
+    order = [part.name for part in book.sheets_metadata if _is_visible(part)] + [
+        part.name for part in book.sheets_metadata if not _is_visible(part)
+    ]
+    for known in order:
+        found = cells(known)
+        if found.height:
+            return known, found
+    raise FileEmpty(f"{name!r} holds no cells with values on any of its sheets.", f"Sheets: {listed(names)}.")
+
+
+def _is_visible(part: Any) -> bool:
+    return str(part.visible).endswith(".Visible") and str(part.typ).endswith((".WorkSheet", ".DialogSheet"))
+
+
+def _sheets_hint(book: Any) -> str:
+    return f"Sheets: {listed(list(book.sheet_names))}."
+
+
+# ---------------------------------------------------------------- cells
+
+
+def _area(cell_range: str | None) -> tuple[int, int, int, int] | None:
+    """First row and column, last row and column of a range like B2:F20, counted from 0."""
+    if cell_range is None:
+        return None
+    match = re.fullmatch(r"\$?([A-Za-z]{1,3})\$?(\d{1,7}):\$?([A-Za-z]{1,3})\$?(\d{1,7})", cell_range.strip())
+    if match is None:
+        raise InvalidParameters(f"The range {cell_range[:40]!r} cannot be read.", "Write it as B2:F20.")
+    first, last = (int(match[2]) - 1, _column_number(match[1])), (int(match[4]) - 1, _column_number(match[3]))
+    if first[0] < 0 or first[0] > last[0] or first[1] > last[1]:
+        raise InvalidParameters(
+            f"The range {cell_range!r} runs backwards.", "Write first the upper left cell, then the lower right one."
+        )
+    return (*first, *last)
+
+
+def _column_number(letters: str) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
+    return number - 1
+
+
+def column_letters(number: int) -> str:
+    """The letters over a column, counted from 0: 0 is A, 27 is AB."""
+    letters = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters
+
+
+class _Grid:
+    """The cells of a sheet, or of an area of it, row by row with their numbers; blanks are None."""
+
+    def __init__(self, cells: Any, area: tuple[int, int, int, int] | None) -> None:
+        self._cells, self._area = cells, area
+        self.first_column: int = cells.start[1] if cells.start else 0
+
+    def rows(self, limit: int | None = None) -> Iterator[tuple[int, list[Any]]]:
+        """Pairs of a row's number from 0 and its cells from `first_column` on; at most `limit` rows that are not blank."""
+        given = 0
+        for number, row in enumerate(self._cells.iter_rows()):
+            if self._area is not None:
+                if not self._area[0] <= number <= self._area[2]:
+                    continue
+                row = row[: max(0, self._area[3] - self.first_column + 1)]
+                outside = min(len(row), max(0, self._area[1] - self.first_column))
+                row = [None] * outside + row[outside:]
+            made = [None if isinstance(cell, str) and not cell else cell for cell in row]
+            if any(cell is not None for cell in made):
+                given += 1
+            yield number, made
+            if limit is not None and given >= limit:
+                return
+
+    def merged(self) -> list[tuple[int, int, int, int]]:
+        """Merged ranges as first row and column, last row and column; columns from `first_column` on."""
+        ranges = self._cells.merged_cell_ranges or []
+        return [(top, left - self.first_column, bottom, right - self.first_column) for (top, left), (bottom, right) in ranges]
+
+
+@dataclass
+class _Counts:
+    rows: int = 0
+    blank_rows: int = 0
+
+
+def _typed(grid: _Grid, header: Header) -> list[_Column]:
+    """The columns with what their cells are, every cell looked at. Columns without name and values are left out."""
+    taken: set[str] = set()
+    folded = {usable_name(name).casefold() for name in header.names}
+    columns = []
+    for position, name in enumerate(header.names):
+        shown = unused_name(usable_name(name).strip() or f"column{position + 1}", taken, folded)
+        columns.append(_Column(position, shown, name))
+    for number, row in grid.rows():
+        if number < header.first_data_row:
+            continue
+        while len(columns) < len(row):
+            columns.append(_Column(len(columns), unused_name(f"column{len(columns) + 1}", taken, folded), ""))
+        filled = False
+        for column, cell in zip(columns, row, strict=False):
+            if cell is not None:
+                column.add(cell)
+                filled = True
+        if filled:
+            for column in columns:
+                if column.position >= len(row) or row[column.position] is None:
+                    column.blanks += 1
+    return [column for column in columns if column.original or column.kinds]
+
+
+def _data(grid: _Grid, header: Header, columns: list[_Column], counts: _Counts) -> Iterator[list[Any]]:
+    """The rows below the header. Blank rows are passed over; those before the last row with values are counted."""
+    waiting = 0
+    for number, row in grid.rows():
+        if number < header.first_data_row:
+            continue
+        cells = [row[column.position] if column.position < len(row) else None for column in columns]
+        if all(cell is None for cell in cells):
+            waiting += 1
+            continue
+        counts.blank_rows += waiting
+        waiting = 0
+        counts.rows += 1
+        yield cells
+
+
+def _encoder(kind: str) -> Any:
+    if kind == "VARCHAR":
+        return as_text
+    if kind == "BIGINT":
+        return int
+    if kind == "TIMESTAMP":
+        return lambda value: value.isoformat(" ") if isinstance(value, datetime) else f"{value.isoformat()} 00:00:00"
+    if kind in ("DATE", "TIME"):
+        return lambda value: value.isoformat()
+    if kind == "INTERVAL":
+        return lambda value: f"{value.days} days {value.seconds} seconds {value.microseconds} microseconds"
+    return None
+
+
+def as_text(value: Any) -> str:
+    """A cell in a column of text: text as it stands, whole numbers without a point, dates in ISO 8601."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and -_EXACT <= value <= _EXACT else repr(value)
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    return str(value)
+
+
+# ---------------------------------------------------------------- what was found
+
+
+def _note(column: _Column) -> str:
+    if not column.kinds:
+        return "no values"
+    if column.type == "VARCHAR" and column.kinds != _TEXT:
+        return "cells of several types, as they are written"
+    return ""
+
+
+def _told(
+    book: Any, chosen: str, header: Header, columns: list[_Column], grid: _Grid, counts: _Counts, errors: tuple[int, list[str]]
+) -> tuple[dict[str, Any], list[Warn]]:
+    """Details and warnings about the sheet."""
+    names = list(book.sheet_names)
+    hidden = [part.name for part in book.sheets_metadata if not _is_visible(part)]
+    told: dict[str, Any] = {"sheet": chosen, "sheets": names, "rows": counts.rows}
+    told["header_row"] = header.row + 1 if header.row is not None else None
+    told["first_column"] = column_letters(grid.first_column + header.first_column)
+    told |= {key: value for key, value in (("hidden_sheets", hidden), ("rows_above_header", header.above)) if value}
+    originals = {column.name: column.original for column in columns if column.original != column.name}
+    notes = {column.name: note for column in columns if (note := _note(column))}
+    told |= ({"original_names": originals} if originals else {}) | ({"column_notes": notes} if notes else {})
+    warnings = []
+    others = [other for other in names if other != chosen]
+    if others:
+        warnings.append(Warn("OTHER_SHEETS", f"The sheet {chosen!r} was read; the workbook also has {listed(others, 12)}."))
+    warnings += header.warnings
+    if originals:
+        pairs = [f"{original!r} is {name!r}" for name, original in originals.items()]
+        warnings.append(Warn("COLUMN_RENAMED", f"Names that are blank, stand twice or cannot be written: {listed(pairs, 12)}."))
+    if notes and any("several" in note for note in notes.values()):
+        mixed = [name for name, note in notes.items() if "several" in note]
+        warnings.append(Warn("TYPES_MIXED", f"Columns with cells of several types are VARCHAR: {listed(mixed, 12)}."))
+    if counts.blank_rows:
+        warnings.append(Warn("BLANK_ROWS_SKIPPED", f"Blank rows among the data were passed over: {counts.blank_rows:,}."))
+    if errors[0]:
+        warnings.append(Warn("ERROR_CELLS", f"Cells that hold an error are NULL: {errors[0]:,} ({listed(errors[1], 12)})."))
+    inner = [area for area in grid.merged() if area[0] >= header.first_data_row]
+    if inner:
+        warnings.append(
+            Warn("MERGED_CELLS", f"Merged areas among the data have their value in their first cell only: {len(inner):,}.")
+        )
+    return told, warnings
