@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ class SourceColumn:
     original_name: str
     note: str = ""
     nullable: bool = True
+    empty: bool = False  # no value stands in it, so its type is open
 
 
 @dataclass
@@ -32,6 +34,7 @@ class Prepared:
     columns: list[SourceColumn]
     format: str
     files: list[str] = field(default_factory=list)
+    with_text: Callable[[set[str]], str] | None = None  # `scan` with the named columns as the text that stands in the file
     rows: int | None = None
     details: dict[str, Any] = field(default_factory=dict)
     warnings: list[Warn] = field(default_factory=list)

@@ -1,0 +1,97 @@
+"""What the columns of a table are, and with a profile what is in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import Call, current
+from ..envelope import Answer, Column, Table, Warn
+from ..errors import ToolError, listed
+from .engine import Engine, native
+from .engine_errors import engine_error
+from .formats import TABULAR, format_by_name
+from .prepared import Prepared, SourceColumn
+from .results import is_nested
+from .sources import Sources
+from .sql_text import quote_name
+
+_COLUMNS = [
+    Column("column", "VARCHAR"), Column("type", "VARCHAR"), Column("original_name", "VARCHAR"), Column("nullable", "BOOLEAN"),
+    Column("note", "VARCHAR"),
+]  # fmt: skip
+_PROFILE = [
+    Column("nulls", "BIGINT"), Column("distinct", "BIGINT"), Column("min", "VARCHAR"), Column("max", "VARCHAR"),
+    Column("mean", "DOUBLE"), Column("samples", "VARCHAR[]"),
+]  # fmt: skip
+_SAMPLES = 5
+
+
+def describe_table(path: str | None, profile: bool) -> Answer:
+    """The answer of describe_table. Raises the errors of sources and engine."""
+    call = current()
+    engine = Engine.open(call)
+    sources = Sources(engine)
+    if path is None:
+        return _all(call, engine, sources, profile)
+    try:
+        prepared = sources.open(path)
+        rows = _rows(engine, prepared, profile)
+        total = _total(engine, prepared)
+    except native().Error as problem:
+        raise engine_error(problem, engine) from None
+    size = sum(file.size for file in call.inputs.values())
+    details = {"path": path, "format": prepared.format, "rows": total, "bytes": size, **prepared.details}
+    summary = f"{path} is a {prepared.format} table with {total:,} rows and {len(rows):,} columns."
+    return Answer(summary, Table(_COLUMNS + (_PROFILE if profile else []), rows, len(rows)), details=details, warnings=prepared.warnings)
+
+
+def _total(engine: Engine, prepared: Prepared) -> int:
+    if prepared.rows is None:
+        prepared.rows = int(engine.rows(f"SELECT count(*) FROM ({prepared.scan})")[0][0])
+    return prepared.rows
+
+
+def _rows(engine: Engine, prepared: Prepared, profile: bool) -> list[list[Any]]:
+    rows: list[list[Any]] = []
+    for column in prepared.columns:
+        row: list[Any] = [column.name, column.type, column.original_name, column.nullable, column.note or None]
+        rows.append(row + (_profile(engine, prepared, column) if profile else []))
+    return rows
+
+
+def _profile(engine: Engine, prepared: Prepared, column: SourceColumn) -> list[Any]:
+    """Nulls, distinct values, least and most as text, mean of numbers, and the first distinct values."""
+    name = quote_name(column.name)
+    comparable = f"to_json({name})::VARCHAR" if is_nested(column.type) else name
+    numeric = column.type in ("DOUBLE", "FLOAT") or column.type.startswith("DECIMAL") or column.type.endswith("INT") or column.type.endswith("INTEGER")
+    mean = f"avg({name})::DOUBLE" if numeric else "NULL"
+    found = engine.rows(
+        f"SELECT count(*) - count({name}), count(DISTINCT {comparable}), min({comparable})::VARCHAR, max({comparable})::VARCHAR, {mean} FROM ({prepared.scan})"
+    )[0]
+    samples = engine.rows(
+        f"SELECT v FROM (SELECT {comparable}::VARCHAR AS v, row_number() OVER () AS n FROM ({prepared.scan}) WHERE {name} IS NOT NULL LIMIT 1000) "
+        f"GROUP BY v ORDER BY min(n) LIMIT {_SAMPLES}"
+    )
+    return [*found, [sample[0] for sample in samples]]
+
+
+def _all(call: Call, engine: Engine, sources: Sources, profile: bool) -> Answer:
+    """Every table of the directory, a line a column; what cannot be read is told and passed over."""
+    rows: list[list[Any]] = []
+    tables: list[dict[str, Any]] = []
+    warnings: list[Warn] = []
+    for path, entry in call.directory.walk():
+        if not entry.is_file() or format_by_name(entry.name) not in TABULAR:
+            continue
+        try:
+            prepared = sources.open(path)
+            rows += [[path, *row] for row in _rows(engine, prepared, profile)]
+            tables.append({"path": path, "format": prepared.format, "rows": _total(engine, prepared), "columns": len(prepared.columns)})
+        except native().Error as problem:
+            warnings.append(Warn("FILE_NOT_READ", f"{path}: {engine_error(problem, engine).message}"))
+        except ToolError as problem:
+            warnings.append(Warn("FILE_NOT_READ", f"{path}: {problem.message}"))
+    names = [str(table["path"]) for table in tables]
+    summary = f"{len(tables):,} {'table' if len(tables) == 1 else 'tables'}: {listed(names, 10)}." if tables else "The directory holds no table."
+    columns = [Column("path", "VARCHAR"), *_COLUMNS, *(_PROFILE if profile else [])]
+    return Answer(summary, Table(columns, rows, len(rows)), details={"tables": tables}, warnings=warnings)
