@@ -16,12 +16,15 @@ from markdown.util import AtomicString, code_escape
 
 from ..errors import InvalidParameters
 from . import markdown_lines as rule
+from . import markdown_tables as tables
 
 _MAX_DEPTH = 24
-_LONG_WORD = 24  # characters: a longer word is broken rather than given a column of its width
-_WORD = re.compile(r"[^\s\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef]+")  # scripts that break anywhere aside
+# Signs that Python-Markdown's inline patterns need time in the square of, and how many are fair in one paragraph.
+_HEAVY = (
+    (r"\[", "opening brackets", 1500), (r"`+", "runs of backticks", 1000),
+    (r"<", "signs <", 4000), (r"\(", "opening parentheses", 4000),
+)  # fmt: skip
 _TASK = re.compile(r"\[(?P<done>[ xX])\][ ]+(?=\S)")
-_NUMBER = re.compile(r"[-+(]?[$€£¥₩]?\s?\d[\d,. ]*\d?\s?(?:%|[kKMB])?\)?")
 
 
 class Blocks(BlockParser):  # type: ignore[misc]
@@ -103,7 +106,7 @@ class Blocks(BlockParser):  # type: ignore[misc]
         match = rule.HEADING.match(lines[at])
         if match is None:
             return None
-        self._add_heading(parent, len(match["marks"]), match["text"] or "")
+        self._add_heading(parent, len(match["marks"]), _without_closing_marks(match["text"] or ""))
         return at + 1
 
     @staticmethod
@@ -113,7 +116,7 @@ class Blocks(BlockParser):  # type: ignore[misc]
         if named:
             heading.set("id", named["id"])
             text = text[: named.start()]
-        heading.text = text.strip()
+        heading.text = weighed(text.strip())
 
     def _rule(self, parent: Element, lines: list[str], at: int) -> int | None:
         if not rule.RULE.match(lines[at]):
@@ -161,7 +164,7 @@ class Blocks(BlockParser):  # type: ignore[misc]
             end += 1
         text = "\n".join(line.lstrip(" ") for line in lines[at:end]).rstrip()
         paragraph = SubElement(parent, "p")
-        paragraph.text = re.sub(r"(?<!\\)\\\n", "  \n", text)
+        paragraph.text = weighed(re.sub(r"(?<!\\)\\\n", "  \n", text))
         return end
 
     # ---- containers
@@ -203,24 +206,25 @@ class Blocks(BlockParser):  # type: ignore[misc]
         return at
 
     def _table(self, parent: Element, lines: list[str], at: int) -> int | None:
-        head = rule.table_head(lines, at)
+        head = tables.table_head(lines, at)
         if head is None:
             return None
-        marks = rule.split_row(lines[at + 1])
+        marks = tables.split_row(lines[at + 1])
         end = at + 2
         rows: list[list[str]] = []
         while end < len(lines) and "|" in lines[end] and lines[end].strip():
-            rows.append(self._fitted(rule.split_row(lines[end]), len(head), lines[end]))
+            weighed(lines[end])
+            rows.append(self._fitted(tables.split_row(lines[end]), len(head), lines[end]))
             end += 1
-        sides = [_side(mark, [row[column] for row in rows]) for column, mark in enumerate(marks)]
+        sides = [tables.side_of(mark, [row[column] for row in rows]) for column, mark in enumerate(marks)]
         self.tables.append((" | ".join(head), len(rows), len(head)))
         table = SubElement(parent, "table")
-        if classes := _shape([head, *rows]):
+        if classes := tables.shape([head, *rows]):
             table.set("class", classes)
-        _add_row(SubElement(table, "thead"), "th", head, sides)
+        tables.add_row(SubElement(table, "thead"), "th", head, sides)
         body = SubElement(table, "tbody")
         for row in rows:
-            _add_row(body, "td", row, sides)
+            tables.add_row(body, "td", row, sides)
         return end
 
     def _fitted(self, cells: list[str], width: int, line: str) -> list[str]:
@@ -233,40 +237,25 @@ class Blocks(BlockParser):  # type: ignore[misc]
         return cells + [""] * (width - len(cells))
 
 
+def _without_closing_marks(text: str) -> str:
+    kept = text.rstrip().rstrip("#")
+    return kept if not kept or kept.endswith(" ") else text
+
+
+def weighed(text: str) -> str:
+    """The text of one paragraph, heading or row. Raises InvalidParameters where its inline syntax would take minutes."""
+    for sign, name, most in _HEAVY:
+        if len(text) > most and (count := len(re.findall(sign, text))) > most:
+            raise InvalidParameters(
+                f"A paragraph of the Markdown, {text[:30]!r}…, has {count:,} {name}; more than {most:,} take too long to read.",
+                "Split the paragraph with empty lines, or put such text into a fenced code block.",
+            )
+    return text
+
+
 def _add_code(parent: Element, body: list[str]) -> None:
     code = SubElement(SubElement(parent, "pre"), "code")
     code.text = AtomicString(code_escape("\n".join(body) + "\n"))
-
-
-def _add_row(parent: Element, tag: str, cells: list[str], sides: list[str]) -> None:
-    row = SubElement(parent, "tr")
-    for cell, side in zip(cells, sides, strict=True):
-        element = SubElement(row, tag)
-        if side:
-            element.set("align", side)
-        if _longest_word(cell) > _LONG_WORD:
-            element.set("class", "long-word")
-        element.text = cell
-
-
-def _longest_word(cell: str) -> int:
-    return max(map(len, _WORD.findall(cell)), default=0)
-
-
-def _shape(rows: list[list[str]]) -> str:
-    """Classes for the style sheet: whether a table is long, has many columns, or can not give each column its longest word."""
-    width = len(rows[0])
-    words = sum(min(_LONG_WORD, max(_longest_word(row[column]) for row in rows)) for column in range(width))
-    many = "very-wide" if width > 14 else "wide" if width > 8 else ""
-    return " ".join(filter(None, ("long" if len(rows) > 300 else "", many, "tight" if words + 2 * width > 85 else "")))
-
-
-def _side(mark: str, cells: list[str]) -> str:
-    """How a column is aligned: as its mark says, else to the right where all its cells are numbers."""
-    if mark.endswith(":"):
-        return "center" if mark.startswith(":") else "right"
-    filled = [cell.strip("*_ ") for cell in cells if cell.strip("*_ -–—")]
-    return "right" if not mark.startswith(":") and filled and all(_NUMBER.fullmatch(cell) for cell in filled) else ""
 
 
 def _item_body(begun: rule.Item, lines: list[str], at: int) -> tuple[list[str], int]:

@@ -10,14 +10,8 @@ from typing import Any
 
 from ..errors import InvalidParameters
 
-# What Python-Markdown's inline patterns need time in the square of: signs in one paragraph or cell, and how many are fair.
-_HEAVY = (
-    (r"\[", "opening brackets", 1500),
-    (r"`+", "runs of backticks", 1000),
-    (r"<", "signs <", 4000),
-    (r"\(", "opening parentheses", 4000),
-)
-_MAX_PARAGRAPH = 200_000
+_NOT_OF_LINKS = r"\s<>|`\[\]\x02\x03\u3000-\u303f\uac00-\ud7a3"
+_BARE = rf"(?:https?://|\bwww\.)[^{_NOT_OF_LINKS}]*[^{_NOT_OF_LINKS}.,;:!?)]"
 
 
 @dataclass
@@ -38,7 +32,6 @@ def converted(text: str, warn: Callable[[str, str], None]) -> Converted:
 
     from .markdown_blocks import Blocks
 
-    weigh(text)
     footnotes = FootnoteExtension(BACKLINK_TEXT="\u21a9\ufe0e")
     toc = TocExtension(slugify=slug, toc_depth="1-3", marker="[TOC]")
     engine: Any = markdown.Markdown(extensions=[footnotes, toc], output_format="html")
@@ -75,36 +68,12 @@ def _add_inline(engine: Any) -> None:
             return link, match.start(0), match.start(0) + len(address)
 
     engine.inlinePatterns.register(
-        BareLink(
-            r"(?:https?://|\bwww\.)[^\s<>|`\[\]\x02\x03\u3000-\u303f\uac00-\ud7a3]+[^\s<>|`\[\]\x02\x03\u3000-\u303f\uac00-\ud7a3.,;:!?)]",
-            engine,
-        ),
+        BareLink(_BARE, engine),
         "bare_link",
         85,
     )
     engine.inlinePatterns.register(SimpleTagInlineProcessor(r"(~~)(?=\S)(.+?)(?<=\S)~~", "del"), "strike", 65)
     engine.ESCAPED_CHARS += ["~", "|", "<", ">", "$", "%", "&", "'", '"', ",", "/", ":", ";", "=", "?", "@", "^"]
-
-
-def weigh(text: str) -> None:
-    """Raises InvalidParameters for a paragraph that the inline patterns would need minutes for."""
-    for match in re.finditer(r"(?:(?!\n[ \t]*\n).)+", text, re.S) if len(text) < 5_000_000 else []:
-        block = match[0]
-        if len(block) < 1000 or (
-            len(block) < _MAX_PARAGRAPH and not any(len(re.findall(sign, block)) > most for sign, _, most in _HEAVY)
-        ):
-            continue
-        pieces = [block] if "\n" not in block else block.split("\n")
-        code = re.match(r"\s*(```|~~~)", block)
-        for piece in [] if code else pieces:
-            found = [(name, count, most) for sign, name, most in _HEAVY if (count := len(re.findall(sign, piece))) > most]
-            line = text.count("\n", 0, match.start()) + 1
-            if found:
-                name, count, most = found[0]
-                raise InvalidParameters(
-                    f"The paragraph at line {line:,} of the Markdown has {count:,} {name} ({piece[:20]!r}…), more than the {most:,} that can be read in time.",
-                    "Split the paragraph with empty lines, or put such text into a fenced code block.",
-                )
 
 
 def slug(text: str, separator: str) -> str:

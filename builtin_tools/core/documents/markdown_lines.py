@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .markdown_tables import table_head
+
 FENCE = re.compile(r"(?P<indent> {0,3})(?P<fence>`{3,}|~{3,})[ ]*(?P<info>[^`\n]*)$")
-HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ ]+(?P<text>.*?))?(?:[ ]+#+)?[ ]*$")
+HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ ]+(?P<text>.*))?$")
 RULE = re.compile(r" {0,3}(?:(?:\*[ ]*){3,}|(?:-[ ]*){3,}|(?:_[ ]*){3,})$")
 UNDERLINE = re.compile(r" {0,3}(?:(?P<first>=+)|-{2,})[ ]*$")
 QUOTE = re.compile(r" {0,3}>[ ]?")
 REFERENCE = re.compile(r" {0,3}\[(?P<id>[^\]\[^][^\]\[]*)\]:[ ]*<?(?P<link>[^\s>]+)>?[ ]*(?:[\"'(](?P<title>.*)[\"')])?[ ]*$")
 FOOTNOTE = re.compile(r" {0,3}\[\^(?P<id>[^\]\s]+)\]:[ ]*(?P<text>.*)$")
-DELIMITERS = re.compile(r"[ ]*\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|?[ ]*$")
 ID = re.compile(r"[ ]*\{#(?P<id>[\w-]+)\}[ ]*$")
 _ITEM = re.compile(r"(?P<indent> *)(?P<marker>[-*+]|(?P<number>\d{1,9})[.)])(?P<blanks> +|$)(?P<text>.*)$")
 _HTML_WHOLE = re.compile(r" {0,3}<(?P<name>script|style|pre|textarea)\b", re.I)
 _HTML_BLOCK = re.compile(
-    r" {0,3}</?(?:address|article|aside|base|blockquote|body|caption|center|col|colgroup|dd|details|dialog|div|dl|dt|embed|fieldset"
+    r" {0,3}</?(?:address|article|aside|base"
+    r"|blockquote|body|caption|center|col|colgroup|dd|details|dialog|div|dl|dt|embed|fieldset"
     r"|figcaption"
     r"|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|math|menu|meta|nav|noframes"
     r"|object|ol|optgroup|option|p|param|picture|search|section|source|summary|svg|table|tbody|td|template|tfoot|th|thead|title|tr|track"
@@ -74,40 +76,6 @@ def html_block_end(lines: list[str], at: int) -> int | None:
     while end < len(lines) and lines[end].strip():
         end += 1
     return end
-
-
-def split_row(line: str) -> list[str]:
-    """The cells of a table's row. A bar within a code span or after a backslash parts no cells."""
-    text = line.strip()
-    text = text[1:] if text.startswith("|") else text
-    cells, start, at = [], 0, 0
-    while at < len(text):
-        sign = text[at]
-        if sign == "\\":
-            at += 2
-            continue
-        if sign == "`":
-            run = len(text[at:]) - len(text[at:].lstrip("`"))
-            close = re.search(rf"(?<!`)`{{{run}}}(?!`)", text[at + run :])
-            at += run + (close.end() if close else 0)
-            continue
-        if sign == "|":
-            cells.append(text[start:at])
-            start = at + 1
-        at += 1
-    if text[start:].strip() or not cells:
-        cells.append(text[start:])
-    return [cell.strip().replace("\\|", "|") for cell in cells]
-
-
-def table_head(lines: list[str], at: int) -> list[str] | None:
-    """The head of a table that begins at a line: the next line has a dash for each of its cells."""
-    if at + 1 >= len(lines) or "|" not in lines[at] or "-" not in lines[at + 1] or not DELIMITERS.match(lines[at + 1]):
-        return None
-    if len(lines[at + 1]) < 3 or indent_of(lines[at]) > 3:
-        return None
-    head = split_row(lines[at])
-    return head if len(head) == len(split_row(lines[at + 1])) else None
 
 
 def interrupts(lines: list[str], at: int) -> bool:

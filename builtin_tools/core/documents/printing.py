@@ -113,11 +113,12 @@ def _refuse_endless_tables(call: Call, document: Converted) -> None:
     if cells <= affordable or not cells:
         return
     head, rows, columns = max(document.tables, key=lambda table: table[1] * table[2])
+    fitting = max(1, affordable // max(1, columns))
     raise InvalidParameters(
         f"The tables have {cells:,} cells, more than can be printed in the time and memory of a call "
         f"(about {affordable:,}); the largest, with the head {head[:80]!r}, has {rows:,} rows of {columns} columns.",
-        f"Print fewer rows of that table, about {max(1, affordable // max(1, columns)):,} at most (the first, the largest, totals), "
-        "and leave the rest in a CSV or Parquet file; or split the document. The operator can raise timeout_seconds and memory_limit.",
+        f"Print fewer rows of that table, about {fitting:,} at most (the first, the largest, totals), "
+        "and leave the rest in a data file; or split the document. The operator can raise timeout_seconds and memory_limit.",
         details={"table": head[:200], "rows": rows, "columns": columns, "cells": cells, "cells_that_fit": affordable},
     )
 
