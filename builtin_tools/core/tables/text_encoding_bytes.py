@@ -67,9 +67,22 @@ def _holds_ascii(codec: str) -> bool:
         return False
 
 
+def _assigned(codec: str) -> bytes:
+    """The bytes that are characters of an encoding of one byte a character; empty for every other encoding.
+
+    Looking for other bytes is five times as fast as decoding.
+    """
+    if not codec.startswith(("cp8", "cp12", "iso-8859-", "koi8-", "mac-")):
+        return b""
+    return bytes(byte for byte in range(256) if len(bytes([byte]).decode(codec, "ignore")) == 1)
+
+
 def undecodable(path: str, codec: str, start: int) -> BadByte | None:
     """The first byte from `start` on that does not decode, or None where the whole file does."""
+    assigned = _assigned(codec)
     with Path(path).open("rb") as source:
+        if assigned and not any(block.translate(None, assigned) for block in iter(lambda: source.read(READ_BYTES), b"")):
+            return None
         try:
             for _ in decoded(source, codec, start):
                 pass

@@ -8,7 +8,10 @@ gives another text. Candidates that give the same text need no decision.
 from __future__ import annotations
 
 import codecs
+import math
+import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,16 +20,17 @@ from .text_encoding_bytes import READ_BYTES, BadByte, has_c1_controls, undecodab
 from .text_encoding_models import KANA, NEVER, Model, alphabetic, east_asian
 
 SAMPLE_BYTES = 1 << 14
-AHEAD = 3.0  # nats by which the best has to be ahead: odds of twenty to one
+AHEAD = 3.5  # nats by which the best has to be ahead: odds of thirty to one
 PLAUSIBLE = 8.0  # nats a byte beyond ASCII may cost at most, on average
 DAMAGED_UTF8 = "utf-8"
 ASCII_BYTE = 2.5  # nats that a byte in ASCII costs at least where it is a character of its own, not half of one
 SWITCH = 5.0  # nats for a character that only another language of the encoding explains
 _CONTROLS = [chr(code) for code in (*range(9), *range(14, 32))]
+_SURROGATE_PAIR = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")  # as CESU-8 writes it (UTR 26)
 _REPLACED = "\ufffd"
 _SHOWN_CHARS = 40
 
-_WESTERN = ("de", "fr", "es", "pt", "it", "sv", "da", "nb", "fi", "nl")
+_WESTERN = ("de", "fr", "es", "pt", "it", "sv", "da", "nb", "fi", "nl", "is", "ca", "et")
 _CENTRAL = ("pl", "cs", "sk", "hu", "ro", "sl", "hr", "de")
 _CYRILLIC = ("ru", "uk", "bg", "sr")
 # What each is written in, and how many nats it is less common than the commonest; of equal texts the first is taken.
@@ -41,12 +45,12 @@ CANDIDATES: dict[str, tuple[tuple[str, ...], float]] = {
     "cp1251": (_CYRILLIC, 1.0),
     "cp1250": (_CENTRAL, 1.0),
     "cp1253": (("el",), 2.0),
-    "cp1254": (("tr",), 1.5),
+    "cp1254": (("tr",), 1.0),
     "cp1255": (("he",), 2.5),
     "cp1256": (("ar",), 2.5),
-    "cp1257": (("lt", "lv", "et"), 2.5),
+    "cp1257": (("lt", "lv", "et"), 3.5),
     "cp1258": (("vi",), 3.5),
-    "cp874": (("th",), 2.0),
+    "cp874": (("th",), 2.5),
     "iso-8859-15": (_WESTERN, 2.0),
     "iso-8859-2": (_CENTRAL, 2.5),
     "iso-8859-9": (("tr",), 2.5),
@@ -55,13 +59,13 @@ CANDIDATES: dict[str, tuple[tuple[str, ...], float]] = {
     "koi8-r": (_CYRILLIC, 2.5),
     "koi8-u": (_CYRILLIC, 3.0),
     "cp866": (_CYRILLIC, 3.0),
-    "cp850": (_WESTERN, 3.0),
+    "cp850": (_WESTERN, 3.5),
     "cp852": (_CENTRAL, 3.5),
-    "mac-roman": (_WESTERN, 3.0),
+    "mac-roman": (_WESTERN, 4.0),
     "mac-cyrillic": (_CYRILLIC, 4.5),
 }
 _EAST_ASIAN = {"ko", "ja", KANA, "zh-hans", "zh-hant"}
-_LESS_COMMON = {"zh-hant": 0.5, KANA: 3.0}
+_LESS_COMMON = {"zh-hant": 0.5, KANA: 3.0, "is": 4.0, "ca": 0.5, "et": 0.5}
 
 
 @dataclass(frozen=True)
@@ -72,12 +76,14 @@ class Reading:
     cost: float
     text: str
 
-    def sample(self) -> str:
-        """A line with characters beyond ASCII, for a message."""
-        line = next((part for part in self.text.splitlines() if not part.isascii()), self.text)
+    def sample(self, rivals: Sequence[Reading] = ()) -> str:
+        """A piece with characters beyond ASCII, for a message: a line in which the rivals read otherwise, if there is one."""
+        lines = self.text.split("\n")
+        others = [other.text.split("\n") for other in rivals if other.text != self.text]
+        telling = (line for at, line in enumerate(lines) if any(other[at : at + 1] != [line] for other in others))
+        line = next(telling, None) or next((part for part in lines if not part.isascii()), self.text)
         first = next((at for at, char in enumerate(line) if not char.isascii()), 0)
-        start = max(0, first - _SHOWN_CHARS // 2)
-        shown = line[start : start + _SHOWN_CHARS]
+        shown = line[max(0, first - _SHOWN_CHARS // 2) :][:_SHOWN_CHARS].strip()
         return "".join(char if char.isprintable() else _REPLACED for char in shown)
 
 
@@ -88,21 +94,33 @@ def legacy_encoding(path: str, bad: BadByte, shown: str) -> tuple[str, str]:
     """
     sample, first = _sample(path, bad)
     readings = sorted(_readings(sample), key=lambda reading: reading.cost)
-    fitting: list[Reading] = []
-    for reading in readings:
-        if len(fitting) >= 4 or (fitting and reading.cost > fitting[0].cost + 4 * AHEAD):
-            break
-        if reading.name == DAMAGED_UTF8 or _fits(path, reading.name):
-            fitting.append(reading)
-    if fitting and fitting[0].name == DAMAGED_UTF8:
-        raise _nearly_utf8(bad, fitting[1:], shown)
+    if readings[0].name == DAMAGED_UTF8 and _mostly_whole(readings[0].text):
+        raise _nearly_utf8(bad, _fitting(path, readings[1:], math.inf), shown)
+    fitting = _fitting(path, [reading for reading in readings if reading.name != DAMAGED_UTF8], 4 * AHEAD)
     if not fitting or fitting[0].cost > PLAUSIBLE * sum(byte > 0x7F for byte in sample):
         raise _senseless(first, fitting, shown)
     best = fitting[0]
-    rivals = [other for other in fitting[1:] if other.cost < best.cost + AHEAD and other.text != best.text]
+    rivals = [other for other in readings if other.cost < best.cost + AHEAD and other.text != best.text]
+    rivals = [other for other in rivals if other.name == DAMAGED_UTF8 or other in fitting]
     if rivals:
-        raise _undecided(first, [best, *rivals], shown)
+        raise _undecided(first, [best, *(other for other in rivals if other.name != DAMAGED_UTF8)], shown)
     return best.name, f"The file is not UTF-8; by its characters it was read as {best.name} ({best.sample()!r})."
+
+
+def _fitting(path: str, readings: list[Reading], behind: float) -> list[Reading]:
+    """The first few readings under which the whole file decodes, none further behind the first than said."""
+    fitting: list[Reading] = []
+    for reading in readings:
+        if len(fitting) == 4 or (fitting and reading.cost > fitting[0].cost + behind):
+            break
+        if _fits(path, reading.name):
+            fitting.append(reading)
+    return fitting
+
+
+def _mostly_whole(text: str) -> bool:
+    """Whether more characters of the text came through as UTF-8 than did not."""
+    return 2 * text.count(_REPLACED) <= sum(not char.isascii() for char in text)
 
 
 def _fits(path: str, name: str) -> bool:
@@ -117,18 +135,28 @@ def _sample(path: str, bad: BadByte) -> tuple[bytes, BadByte]:
     first: BadByte | None = None
     line_number, offset = 1, 0
     with Path(path).open("rb") as source:
-        while len(kept) < SAMPLE_BYTES and (line := source.readline(READ_BYTES)):
-            if not line.isascii():
+        while len(kept) < SAMPLE_BYTES and (block := source.read(READ_BYTES) + source.readline(READ_BYTES)):
+            if not block.isascii():
+                lines = block.splitlines(keepends=True) if b"\n" not in block else block.split(b"\n")
+                telling = [line for line in lines if not line.isascii()]
                 if first is None:
-                    at = next(at for at, byte in enumerate(line) if byte > 0x7F)
-                    first = BadByte(offset + at, line_number, line[at : at + 4].hex(" ").upper())
-                kept += line
-            offset += len(line)
-            line_number += line.endswith(b"\n")
+                    first = _place(block, offset, line_number)
+                for line in telling:
+                    if len(kept) < SAMPLE_BYTES:
+                        kept += line[: 2 * SAMPLE_BYTES] + b"\n"
+            offset += len(block)
+            line_number += block.count(b"\n")
         if bad.offset >= offset:
             source.seek(max(0, bad.offset - 200))
-            kept += b"\n" + source.read(400)
-    return bytes(kept[: 2 * SAMPLE_BYTES]), first or bad
+            around = source.read(400)
+            kept += b"\n" + around[around.find(b"\n") + 1 :]
+    return bytes(kept), first or bad
+
+
+def _place(block: bytes, offset: int, line: int) -> BadByte:
+    """The first byte beyond ASCII of a block that begins at this offset and line."""
+    at = next(at for at, byte in enumerate(block) if byte > 0x7F)
+    return BadByte(offset + at, line + block.count(b"\n", 0, at), block[at : at + 4].hex(" ").upper())
 
 
 def _readings(sample: bytes) -> list[Reading]:
@@ -141,7 +169,7 @@ def _readings(sample: bytes) -> list[Reading]:
             continue
         eaten = ascii_bytes - sum(map(str.isascii, text))
         readings.append(Reading(name, rarity + _cost(text, languages) - ASCII_BYTE * eaten, text))
-    text = codecs.getincrementaldecoder("utf-8")("replace").decode(sample)
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(_SURROGATE_PAIR.sub(b"\xff", sample), True)
     readings.append(Reading(DAMAGED_UTF8, _damaged_cost(text), text))
     return readings
 
@@ -161,7 +189,7 @@ def _cost(text: str, languages: tuple[str, ...]) -> float:
     triples = _triples(text)
     costs = {language: [_model(language)(*triple) for triple in triples] for language in languages}
     least = [SWITCH + min(each) for each in zip(*costs.values(), strict=True)]
-    cost = min(
+    cost: float = min(
         _LESS_COMMON.get(language, 0.0)
         + sum(count * min(own, other) for count, own, other in zip(triples.values(), costs[language], least, strict=True))
         for language in languages
@@ -187,12 +215,20 @@ def _damaged_cost(text: str) -> float:
 # ---------------------------------------------------------------- what to say
 
 
+def _distinct(readings: list[Reading]) -> list[Reading]:
+    """The best three that give different texts."""
+    by_text: dict[str, Reading] = {}
+    for reading in readings:
+        by_text.setdefault(reading.text, reading)
+    return list(by_text.values())[:3]
+
+
 def _choices(readings: list[Reading]) -> str:
-    return "; ".join(f"encoding={reading.name!r} reads {reading.sample()!r}" for reading in readings[:3])
+    return "; ".join(f"encoding={reading.name!r} reads {reading.sample(readings)!r}" for reading in _distinct(readings))
 
 
 def _documents(readings: list[Reading]) -> list[dict[str, str]]:
-    return [{"encoding": reading.name, "sample": reading.sample()} for reading in readings[:3]]
+    return [{"encoding": reading.name, "sample": reading.sample(readings)} for reading in _distinct(readings)]
 
 
 def _undecided(first: BadByte, readings: list[Reading], shown: str) -> EncodingProblem:

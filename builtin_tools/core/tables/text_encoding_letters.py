@@ -163,6 +163,19 @@ PAIRS: dict[str, str] = {
         "4 iëë_ 5 eïïn 6 _één 7 éé 8 aïeëläänër 9 é_ëiëlënïs 10 véïeïmór 11 _ö_šaëbéeéjömárérövävóá_ánégésëxï_ïtón"
         "óóöeörši 12 _áažhékšméošrðuïäsålépëtínðuönži"
     ),
+    "is": (
+        "6 iðmáálísð_ 8 lýrítáákíaðvýð 9 _á_í_þaðbílínírðrúsítíá_í_íkínðiðuó_ 10 _ódígíkíráuðvææððaólómónþe 11 _úa"
+        "íbúdóeðgójájókólómímönýpúrótótúvíænílírítósóvölönú_úaúnúrýjþý 12 bóeóhæjúkúlálþmópórærösósúsýtætöánásægær"
+        "æsíbígðhðlógókóróðúdúgúlúsútýnýs 13 aógöhájíjölúnænúpíséuþáaágárátætéríeímópótóþögöpöðúmýrþ_þb 14 _ödædúf"
+        "æfígðgúlænátéáiámáþækælæmékétíáíóðfðrðsóaöförúbúkúvþaþj 15 bæbýdöeþfögáhéhíhökákýnópærésásæxíyðádáeæ_ídíp"
+        "íuívíððbðgóbúiúpúxúíý_ýpþáþíþú 16 _ædýfðgægþhúiþmæmúpáuívéwèzúáfáháðæjævè_é_élíxíúðjðmódóíö_ösúe"
+    ),
+    "ca": (
+        "4 ióó_ 5 és 6 _é 7 tàà_ 8 líméràvààlçaèné_ín 9 _íaçmímòrètéuïàcèsí_ïtò_ 10 _úgümàmènúpúròànç_ísòdòrúbúmús"
+        "üe 11 _àcédèeçnçnèpçrésísótívíàmàràtímón 12 bébòcèiàlèpàqürótèuèxòàgè_èrètícòlònúl 13 cícòdífílàmúnàrçrís"
+        "òtóàfàqàxçoífítòpòsú_üè 14 càeïnòpípòtòuívéàpàsèdègénígïdòcósúnút 15 _èaïbàdàdóeàgèjúlçlòsàsèuàèvèxídíeíl"
+        "íxïsïu 16 aóbúdòhàjànípèrúsúvèxízààbàuçòèlïn 17 dúfèèc"
+    ),
     "pl": (
         "6 ć_ 7 ięożówę_ścżn 8 aćałdłośużą_ącłałołążeży 9 _śbłeśeżjąrótóyćądęcędłuńsśl 10 _żańażeńgłiąićjęjśkónąoł"
         "ońsłtęyśzęórępętęzł_łyłęń_ńcśćż_ 11 _łełkłpóręsósąułwłyłzązłółązłnłóśrśwź_żażk 12 aśbędźdżgóiłińiżtąwówąó"

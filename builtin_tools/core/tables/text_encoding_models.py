@@ -23,8 +23,8 @@ _NOT_IN_TABLES = 0.12  # share of pairs that owe nothing to the language: foreig
 # How frequent a sign is among characters beyond ASCII of a European text, and which neighbours it has.
 _BETWEEN_LETTERS, _QUOTES, _OPENS, _CLOSES, _ALONE, _BY_NUMBER, _AFTER_NUMBER, _AFTER_WORD, _ANYWHERE = range(9)
 _SIGNS = {
-    **dict.fromkeys("’", (4.5, _BETWEEN_LETTERS)),
-    **dict.fromkeys("“«»", (5.5, _QUOTES)),
+    **dict.fromkeys("’", (3.5, _BETWEEN_LETTERS)),
+    **dict.fromkeys("“«»", (4.5, _QUOTES)),
     **dict.fromkeys("„‘¿¡", (5.5, _OPENS)),
     **dict.fromkeys("”", (5.5, _CLOSES)),
     **dict.fromkeys("–—·•", (5.0, _ALONE)),
@@ -37,7 +37,7 @@ _SIGNS = {
     **dict.fromkeys("®™", (5.5, _AFTER_WORD)),
     **dict.fromkeys("…", (5.5, _CLOSES)),
     **dict.fromkeys("§©№", (6.0, _ALONE)),
-    "µ": (5.5, _OPENS),
+    "µ": (4.5, _OPENS),
     "\u00a0": (4.5, _ANYWHERE),
 }
 _MISPLACED = 4.5
@@ -151,6 +151,8 @@ def alphabetic(language: str) -> Model:
     def cost(left: str, char: str, right: str) -> float:
         if not is_letter(char):
             return sign_cost(left, char, right)
+        if char == "İ" and language == "tr":  # its lower case is ASCII, so that no pair holds it
+            return 2.5 + case_cost(left, char, right)
         before, here, after = _folded(left), _folded(char), _folded(right)
         if here not in seconds:
             return UNKNOWN_LETTER + case_cost(left, char, right)
@@ -184,11 +186,11 @@ def _folded(char: str) -> str:
 
 
 def case_cost(left: str, char: str, right: str) -> float:
-    """Upper case within a word, lower case among upper case."""
+    """The price of upper case within a word or alone, and of lower case among upper case."""
     if char.isupper():
         if left.islower():
             return 5.0
-        return 0.7
+        return 0.7 if left.isalpha() or right.isalpha() else 3.5
     if char.islower():
         if left.isupper() and right.isupper():
             return 3.5
@@ -212,7 +214,7 @@ def sign_cost(left: str, char: str, right: str) -> float:
 def _stands_well(place: int, left: str, right: str) -> bool:
     left_word, right_word = left.isalpha() or left.isdigit(), right.isalpha() or right.isdigit()
     if place == _BETWEEN_LETTERS:
-        return left.isalpha() and (right.isalpha() or not left.isupper())
+        return _is_apostrophe(left, right)
     if place == _QUOTES:
         return not (left_word and right_word)
     if place == _OPENS:
@@ -228,6 +230,18 @@ def _stands_well(place: int, left: str, right: str) -> bool:
     if place == _AFTER_WORD:
         return left_word and not right_word
     return True
+
+
+def _is_apostrophe(left: str, right: str) -> bool:
+    """As in it’s, l’eau, O’Brien, we’ll; and at the end of a word of small letters, where it may close a quotation."""
+    if not left.isalpha() or not right.isalpha():
+        return left.isalpha() and not right.isalpha() and not left.isupper()
+    if right in "stST":
+        return True
+    vowels = "aeiouyhàâéèêëîïôûœ"
+    if right.lower() in vowels or right.isupper():
+        return left in "cdjlmnqstuCDJLMNQSTO"
+    return right in "lrvmd" and left in "eiouyIt"
 
 
 def _costs(table: str, width: int) -> dict[str, float]:
