@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import logging
 import mimetypes
-import os
 import re
 import tempfile
 import unicodedata
@@ -58,7 +57,6 @@ class Layout:
     def write(self, body: str, title: str, language: str, scratch_name: str) -> int:
         """Writes the PDF into the scratch folder and gives the number of its pages."""
         tempfile.tempdir = self._call.scratch  # WeasyPrint's temporary files; nothing else may be written
-        os.environ["XDG_CACHE_HOME"] = self._call.scratch
         logger = logging.getLogger("weasyprint")
         logger.handlers, logger.propagate = [self._told], False
         mimetypes.knownfiles.clear()  # tables of the machine, which the worker may not read
