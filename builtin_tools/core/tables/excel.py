@@ -140,7 +140,7 @@ def _refuse_bombs(call: Call, path: str, name: str) -> None:
 
 def _open(path: str, name: str) -> Any:
     calamine = _calamine()
-    return _guarded(calamine, name, lambda: calamine.load_workbook(open(path, "rb")))  # noqa: PTH123 - the book holds it
+    return _guarded(calamine, name, lambda: calamine.load_workbook(path))
 
 
 def _guarded(calamine: Any, name: str, work: Any) -> Any:

@@ -87,7 +87,7 @@ class Shape:
             self.high = value
         elif value < self.low:
             self.low = value
-        if not -_SAFE <= value <= _SAFE and not self.inexact:
+        if not (-_SAFE <= value <= _SAFE or self.inexact):
             self.inexact = not _integer_is_exact(value)
 
     def _add_object(self, value: dict[str, Any]) -> None:
@@ -105,7 +105,13 @@ class Shape:
                     self.too_many = True
                     continue
                 shape = fields[key] = Shape()
-            shape.add(part)
+            kind = type(part)  # the commonest kinds here, since a call for each cell would double the time
+            if kind is str:
+                shape.kinds |= TEXT
+            elif kind is int and shape.low <= part <= shape.high:
+                shape.kinds |= INT
+            else:
+                shape.add(part)
 
     def _add_array(self, value: list[Any]) -> None:
         self.kinds |= ARRAY

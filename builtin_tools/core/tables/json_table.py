@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from ..call import Call
@@ -20,6 +20,8 @@ from .json_schema import NULL, TEXT, Shape
 from .json_survey import ARRAY, LINES, VALUE, JsonColumn, Survey, number_text, survey
 from .prepared import Prepared, SourceColumn
 from .sql_text import quote_name, quote_text
+
+_EXACT = Context(prec=100)
 
 
 def prepare(call: Call, path: str, name: str, records_path: str | None = None) -> Prepared:
@@ -50,11 +52,7 @@ def prepared(call: Call, found: Survey) -> Prepared:
         for column in found.columns
     ]
     warnings = list(found.warnings)
-    files: list[str] = []
-    if not found.columns:
-        columns = [SourceColumn(VALUE, "VARCHAR", VALUE, "no records", empty=True)]
-        scan = f"SELECT NULL::VARCHAR AS {VALUE} WHERE false"
-    elif _same_in_duckdb(found):
+    if _same_in_duckdb(found):
         scan, files = _scan_of_file(found), [found.path]
     else:
         scan, files, more = _written_again(call, found)
@@ -75,7 +73,7 @@ def prepared(call: Call, found: Survey) -> Prepared:
 def _with_text(call: Call, found: Survey, names: set[str]) -> str:
     """The scan with the named columns as text, as the file writes their values; nested values as JSON."""
     columns = [replace(column, type="VARCHAR") if column.name in names else column for column in found.columns]
-    return _written_again(call, replace(found, columns=columns))[0] if columns else f"SELECT NULL::VARCHAR AS {VALUE} WHERE false"
+    return _written_again(call, replace(found, columns=columns))[0]
 
 
 def details(found: Survey) -> dict[str, Any]:
@@ -124,7 +122,8 @@ def _cell(value: Any, column: JsonColumn) -> Any:
     if column.type == "DOUBLE":
         return float(value)
     if column.type.startswith("DECIMAL("):
-        return Decimal(number_text(value))
+        scale = int(column.type[8:-1].partition(",")[2])
+        return Decimal(number_text(value)).quantize(Decimal(1).scaleb(-scale), context=_EXACT)
     return value
 
 
