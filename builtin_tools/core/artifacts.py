@@ -261,7 +261,9 @@ class ArtifactDirectory:
         except OSError as problem:
             if isinstance(problem, PermissionError):
                 raise FileNotFound(f"{file.path!r} may not be read.", "Choose a file that the tools may read.") from None
-            raise FileNotFound(f"{file.path!r} went away or changed while it was opened.", "List the directory and try again.") from None
+            raise FileNotFound(
+                f"{file.path!r} went away or changed while it was opened.", "List the directory and try again."
+            ) from None
         finally:
             os.close(here)
 
@@ -340,7 +342,11 @@ class ArtifactDirectory:
         for name in names:
             by_base.setdefault(name.rpartition("/")[2], []).append(name)
         near = near_names(path, names) + [full for hit in near_names(base, list(by_base)) for full in by_base[hit]]
-        folders = [relative for relative, entry in self.walk() if entry.is_dir(follow_symlinks=False)] if len(names) < _MAX_WALKED else []
+        folders = (
+            [relative for relative, entry in self.walk() if entry.is_dir(follow_symlinks=False)]
+            if len(names) < _MAX_WALKED
+            else []
+        )
         closest = list(dict.fromkeys([*same, *near, *near_names(path, folders)]))[:5]
         hint = f"Closest: {listed(closest)}. " if closest else ""
         there = f"Files: {listed(names, 12)}." if names else "The directory holds no files yet."
@@ -381,7 +387,9 @@ class ArtifactDirectory:
                 if not self._holds(os.path.realpath(full)):
                     raise self._outside(parent, "the folder is a link that leads outside")
                 if not os.path.isdir(full):
-                    raise InvalidParameters(f"{parent!r} is a file, so nothing can be put below it.", "Choose another output_path.")
+                    raise InvalidParameters(
+                        f"{parent!r} is a file, so nothing can be put below it.", "Choose another output_path."
+                    )
                 return
             parent = parent.rpartition("/")[0]
 

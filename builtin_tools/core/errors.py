@@ -39,9 +39,7 @@ class ToolError(Exception):
     code: ClassVar[str] = "INTERNAL_ERROR"
     exit_status: ClassVar[int] = 1
 
-    def __init__(
-        self, message: str, guidance: str, *, details: dict[str, Any] | None = None, retryable: bool = False
-    ) -> None:
+    def __init__(self, message: str, guidance: str, *, details: dict[str, Any] | None = None, retryable: bool = False) -> None:
         super().__init__(message)
         self.message = " ".join(message.split())
         self.guidance = " ".join(guidance.split())

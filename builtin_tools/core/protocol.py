@@ -132,8 +132,8 @@ class _Run:
         return self._run_worker(config, arguments)
 
     def _run_worker(self, config: Any, arguments: Any) -> tuple[str, dict[str, Any]]:
-        from .publishing import Scratch, put_in_place
         from .limits import parse_size
+        from .publishing import Scratch, put_in_place
         from .watchdog import Watchdog
 
         memory = parse_size(config.memory_limit, "memory_limit")
@@ -152,7 +152,12 @@ class _Run:
                 put_in_place(self.directory, scratch.path, pending)
         finally:
             scratch.close()
-        return document["line"], {"inputs": document["inputs"], "outputs": document["outputs"], "rows": document["rows"], "ok": True}
+        return document["line"], {
+            "inputs": document["inputs"],
+            "outputs": document["outputs"],
+            "rows": document["rows"],
+            "ok": True,
+        }
 
     # ---- inside the worker
 
@@ -321,7 +326,11 @@ def _input_entries(call: Any) -> list[dict[str, Any]]:
 
 def _told(problem: Any, call: Any) -> dict[str, Any]:
     """A failure as the worker sends it to the watchdog."""
-    return {"error": problem.document(), "exit_status": problem.exit_status, "inputs": [{"path": path, "bytes": file.size} for path, file in call.inputs.items()]}
+    return {
+        "error": problem.document(),
+        "exit_status": problem.exit_status,
+        "inputs": [{"path": path, "bytes": file.size} for path, file in call.inputs.items()],
+    }
 
 
 def _internal(problem: BaseException | None) -> Any:

@@ -134,7 +134,9 @@ def put_in_place(directory: ArtifactDirectory, scratch: str, pending: dict[str, 
             os.close(here)
     except OSError as problem:
         if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskLimitExceeded("The disk is full.", "Free space in the artifact directory, then send the call again.") from None
+            raise DiskLimitExceeded(
+                "The disk is full.", "Free space in the artifact directory, then send the call again."
+            ) from None
         if problem.errno in (errno.ELOOP, errno.ENOTDIR):
             raise PathOutsideArtifacts(f"{pending['path']!r} passes a link.", "Choose another output_path.") from None
         raise _unwritable(problem) from None

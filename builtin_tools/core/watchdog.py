@@ -71,7 +71,7 @@ class Watchdog:
 
     def _collect(self, reader: int) -> tuple[bytes, bool]:
         """All that the worker sends until it closes its end, or what it sent until the deadline, and whether it was late."""
-        parts = []
+        parts: list[bytes] = []
         while True:
             left = self._deadline - time.monotonic()
             if left <= 0:

@@ -11,7 +11,9 @@ OUTPUT_KEY = "tool_output"
 
 
 class UserParameters(BaseModel):
-    artifact_dir: Optional[str] = Field(None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory.")
+    artifact_dir: Optional[str] = Field(
+        None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory."
+    )
     timeout_seconds: float = Field(120, gt=0, description="Seconds after which a call is stopped.")
     memory_limit: str = Field("2GB", description="Memory that a call may use.")
     max_output_chars: int = Field(20000, ge=1000, description="Characters that an answer may have.")
@@ -24,7 +26,9 @@ class UserParameters(BaseModel):
 
 
 class ToolParameters(BaseModel):
-    path: Optional[str] = Field(None, description="File, or pattern of files; left out: every table of the directory.", examples=["data/sales.csv"])
+    path: Optional[str] = Field(
+        None, description="File, or pattern of files; left out: every table of the directory.", examples=["data/sales.csv"]
+    )
     profile: bool = Field(False, description="Also look at the values: nulls, distinct, min, max, mean, samples.")
 
 

@@ -11,7 +11,9 @@ OUTPUT_KEY = "tool_output"
 
 
 class UserParameters(BaseModel):
-    artifact_dir: Optional[str] = Field(None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory.")
+    artifact_dir: Optional[str] = Field(
+        None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory."
+    )
     timeout_seconds: float = Field(120, gt=0, description="Seconds after which a call is stopped.")
     memory_limit: str = Field("2GB", description="Memory that a call may use.")
     max_output_chars: int = Field(20000, ge=1000, description="Characters that an answer may have.")
@@ -23,7 +25,9 @@ class ToolParameters(BaseModel):
     path: str = Field(".", description="Folder to list, relative to the artifact directory.", examples=["data"])
     pattern: Optional[str] = Field(None, description="Glob that names (or, with a slash, paths) must match.", examples=["*.csv"])
     recursive: bool = Field(False, description="Also list what lies in the folders below.")
-    sort_by: Literal["name", "size", "modified"] = Field("name", description="name: A to Z; size: largest first; modified: newest first.")
+    sort_by: Literal["name", "size", "modified"] = Field(
+        "name", description="name: A to Z; size: largest first; modified: newest first."
+    )
     max_entries: int = Field(100, ge=1, le=10000, description="Entries to show at most; the exact total is always told.")
 
 

@@ -12,7 +12,9 @@ OUTPUT_KEY = "tool_output"
 
 
 class UserParameters(BaseModel):
-    artifact_dir: Optional[str] = Field(None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory.")
+    artifact_dir: Optional[str] = Field(
+        None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory."
+    )
     timeout_seconds: float = Field(120, gt=0, description="Seconds after which a call is stopped.")
     memory_limit: str = Field("2GB", description="Memory that a call may use.")
     max_output_chars: int = Field(20000, ge=1000, description="Characters that an answer may have.")
@@ -25,11 +27,21 @@ class UserParameters(BaseModel):
 
 
 class ToolParameters(BaseModel):
-    sql: str = Field(..., description="One SELECT statement in DuckDB's dialect.", examples=["SELECT region, sum(amount) AS total FROM 'sales.csv' GROUP BY region"])
-    parameters: Optional[Union[Dict[str, Any], List[Any]]] = Field(None, description="Values for $name (an object) or for ? (a list).", examples=[{"region": "EU"}])
-    preview_rows: Optional[int] = Field(None, ge=0, description="Rows to show in the answer, by default 20; the file has all.", examples=[20])
-    output_path: Optional[str] = Field(None, description="Where to write the full result, relative to the artifact directory; by default results/ with a name of its own.", examples=["results/out.parquet"])
-    output_format: Optional[Literal["parquet", "csv", "json"]] = Field(None, description="Format of the result file; by default that of output_path's extension, else parquet.")
+    sql: str = Field(
+        ...,
+        description="One SELECT statement in DuckDB's dialect.",
+        examples=["SELECT region, sum(amount) AS total FROM 'sales.csv' GROUP BY region"],
+    )
+    parameters: Optional[Union[Dict[str, Any], List[Any]]] = Field(
+        None, description="Values for $name (an object) or for ? (a list).", examples=[{"region": "EU"}]
+    )
+    preview_rows: Optional[int] = Field(None, ge=0, description="Rows to show, by default 20; the file has all.", examples=[20])
+    output_path: Optional[str] = Field(
+        None, description="File for the full result, by default in results/.", examples=["out.csv"]
+    )
+    output_format: Optional[Literal["parquet", "csv", "json"]] = Field(
+        None, description="Format of the result file, by default that of output_path's extension, else parquet."
+    )
     overwrite: bool = Field(False, description="Whether output_path may take the place of a file.")
 
 

@@ -12,7 +12,9 @@ OUTPUT_KEY = "tool_output"
 
 
 class UserParameters(BaseModel):
-    artifact_dir: Optional[str] = Field(None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory.")
+    artifact_dir: Optional[str] = Field(
+        None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory."
+    )
     timeout_seconds: float = Field(120, gt=0, description="Seconds after which a call is stopped.")
     memory_limit: str = Field("2GB", description="Memory that a call may use.")
     max_output_chars: int = Field(20000, ge=1000, description="Characters that an answer may have.")
@@ -25,41 +27,35 @@ class UserParameters(BaseModel):
 
 
 class ToolParameters(BaseModel):
-    path: str = Field(..., description="File, or pattern of files, relative to the artifact directory.", examples=["data/sales.csv"])
+    path: str = Field(..., description="File or pattern of files in the artifact directory.", examples=["data/sales.csv"])
     columns: Optional[List[str]] = Field(None, description="Columns to give, by default all.", examples=[["region", "amount"]])
     filters: Optional[List[Dict[str, Any]]] = Field(
         None,
-        description="Conditions that must all hold. Ops: =, !=, <, <=, >, >=, in, not_in, between, contains, starts_with, ends_with, like, is_null, is_not_null.",
+        description="Conditions that must all hold. Ops: =, !=, <, <=, >, >=, in, not_in, between, contains, starts_with, ends_with, like, is_null, is_not_null; the value is a list for in, not_in and between.",
         examples=[[{"column": "amount", "op": ">", "value": 100}]],
-        json_schema_extra={
-            "items": {
-                "type": "object",
-                "properties": {"column": {"type": "string"}, "op": {"type": "string"}, "value": {"description": "A value; a list for in, not_in and between."}},
-                "required": ["column", "op"],
-            }
-        },
+        json_schema_extra={"items": {"properties": {"column": {"type": "string"}, "op": {"type": "string"}, "value": {}}}},
     )
     group_by: Optional[List[str]] = Field(None, description="Columns that make the groups.", examples=[["region"]])
     aggregates: Optional[List[Dict[str, Any]]] = Field(
         None,
         description="What to compute for each group, or for all rows: count (column * too), count_distinct, sum, avg, min, max, median, stddev.",
         examples=[[{"function": "sum", "column": "amount", "alias": "total"}]],
-        json_schema_extra={
-            "items": {
-                "type": "object",
-                "properties": {"function": {"type": "string"}, "column": {"type": "string"}, "alias": {"type": "string"}},
-                "required": ["function"],
-            }
-        },
+        json_schema_extra={"items": {"properties": {name: {"type": "string"} for name in ("function", "column", "alias")}}},
     )
     order_by: Optional[List[Union[str, Dict[str, Any]]]] = Field(
-        None, description="Columns to order by: {column, direction} or text like 'amount desc'.", examples=[[{"column": "amount", "direction": "desc"}]]
+        None,
+        description="Columns to order by: text such as 'amount desc', or {column, direction}.",
+        examples=[["amount desc"]],
     )
     limit: Optional[int] = Field(None, ge=0, description="Rows that the result has at most.", examples=[100])
     offset: Optional[int] = Field(None, ge=0, description="Rows of the result to pass over first.", examples=[100])
-    preview_rows: Optional[int] = Field(None, ge=0, description="Rows to show in the answer, by default 20; the file has all.", examples=[20])
-    output_path: Optional[str] = Field(None, description="Where to write the full result, relative to the artifact directory; by default results/ with a name of its own.", examples=["results/out.parquet"])
-    output_format: Optional[Literal["parquet", "csv", "json"]] = Field(None, description="Format of the result file; by default that of output_path's extension, else parquet.")
+    preview_rows: Optional[int] = Field(None, ge=0, description="Rows to show, by default 20; the file has all.", examples=[20])
+    output_path: Optional[str] = Field(
+        None, description="File for the full result, by default in results/.", examples=["out.csv"]
+    )
+    output_format: Optional[Literal["parquet", "csv", "json"]] = Field(
+        None, description="Format of the result file, by default that of output_path's extension, else parquet."
+    )
     overwrite: bool = Field(False, description="Whether output_path may take the place of a file.")
 
 

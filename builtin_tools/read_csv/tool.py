@@ -12,7 +12,9 @@ OUTPUT_KEY = "tool_output"
 
 
 class UserParameters(BaseModel):
-    artifact_dir: Optional[str] = Field(None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory.")
+    artifact_dir: Optional[str] = Field(
+        None, description="The artifact directory; by default the environment's ARTIFACT_DIR, else the working directory."
+    )
     timeout_seconds: float = Field(120, gt=0, description="Seconds after which a call is stopped.")
     memory_limit: str = Field("2GB", description="Memory that a call may use.")
     max_output_chars: int = Field(20000, ge=1000, description="Characters that an answer may have.")
@@ -25,21 +27,31 @@ class UserParameters(BaseModel):
 
 
 class ToolParameters(BaseModel):
-    path: str = Field(..., description="File, or pattern of files, relative to the artifact directory.", examples=["data/sales.csv"])
+    path: str = Field(..., description="File or pattern of files in the artifact directory.", examples=["data/sales.csv"])
     columns: Optional[List[str]] = Field(None, description="Columns to give, by default all.", examples=[["region", "amount"]])
-    preview_rows: Optional[int] = Field(None, ge=0, description="Rows to show in the answer, by default 20; the file has all.", examples=[20])
+    preview_rows: Optional[int] = Field(None, ge=0, description="Rows to show, by default 20; the file has all.", examples=[20])
     offset: Optional[int] = Field(None, ge=0, description="Rows to pass over before the first one shown.", examples=[100])
     delimiter: Optional[str] = Field(None, description="Sign or signs between fields; by default found.", examples=[";"])
     quote: Optional[str] = Field(None, description="Sign around quoted fields; by default found.", examples=["'"])
     encoding: Optional[str] = Field(None, description="Character encoding; by default found.", examples=["cp949"])
-    header: Optional[bool] = Field(None, description="Whether the first line of the table names the columns; by default found.", examples=[True])
+    header: Optional[bool] = Field(
+        None, description="Whether the first line of the table names the columns; by default found.", examples=[True]
+    )
     skip_rows: Optional[int] = Field(None, ge=0, description="Lines to skip before the table; by default found.", examples=[3])
-    decimal: Optional[Literal[".", ","]] = Field(None, description="Decimal separator of numbers, by default a point.", examples=[","])
+    decimal: Optional[Literal[".", ","]] = Field(
+        None, description="Decimal separator of numbers, by default a point.", examples=[","]
+    )
     thousands: Optional[str] = Field(None, description="Thousands separator of numbers, by default none.", examples=["."])
     date_format: Optional[str] = Field(None, description="strptime format of dates that are not ISO 8601.", examples=["%d/%m/%Y"])
-    null_values: Optional[List[str]] = Field(None, description="Texts that mean 'no value' besides the empty field.", examples=[["NA", "n/a"]])
-    output_path: Optional[str] = Field(None, description="Where to write the full result, relative to the artifact directory; by default no file is written.", examples=["results/out.parquet"])
-    output_format: Optional[Literal["parquet", "csv", "json"]] = Field(None, description="Format of the result file; by default that of output_path's extension, else parquet.")
+    null_values: Optional[List[str]] = Field(
+        None, description="Texts that mean 'no value' besides the empty field.", examples=[["NA", "n/a"]]
+    )
+    output_path: Optional[str] = Field(
+        None, description="File for the full result, by default none is written.", examples=["out.csv"]
+    )
+    output_format: Optional[Literal["parquet", "csv", "json"]] = Field(
+        None, description="Format of the result file, by default that of output_path's extension, else parquet."
+    )
     overwrite: bool = Field(False, description="Whether output_path may take the place of a file.")
 
 

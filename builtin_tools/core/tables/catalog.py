@@ -77,11 +77,16 @@ class Catalog:
                 raise
             missing = problem
         stems = self._by_stem()
-        found = stems.get(name) or [path for known, paths in stems.items() if known.casefold() == name.casefold() for path in paths]
+        found = stems.get(name) or [
+            path for known, paths in stems.items() if known.casefold() == name.casefold() for path in paths
+        ]
         if len(found) == 1:
             return found[0]
         if found:
-            raise TableNotFound(f"{name!r} stands for more than one file.", f"Name one by its path in quotes: {listed([repr(path) for path in found])}.")
+            raise TableNotFound(
+                f"{name!r} stands for more than one file.",
+                f"Name one by its path in quotes: {listed([repr(path) for path in found])}.",
+            )
         if re.search(r"[/.*?\[]", name) or isinstance(missing, UnsupportedFormat):
             raise missing
         near = near_names(name, list(stems))
@@ -110,7 +115,9 @@ class Catalog:
             prepared = _retyped(prepared, {str(name): str(kind) for name, kind in types.items()})
         columns = reader.options.get("columns")
         if isinstance(columns, dict):
-            prepared = _retyped(_renamed(prepared, list(columns), reader), {str(name): str(kind) for name, kind in columns.items()})
+            prepared = _retyped(
+                _renamed(prepared, list(columns), reader), {str(name): str(kind) for name, kind in columns.items()}
+            )
         return prepared
 
 
@@ -121,7 +128,8 @@ def _csv_options(reader: Reader) -> CsvOptions:
             known[_CSV_OPTIONS[name]] = value
         elif name not in _NEEDLESS:
             raise SqlNotAllowed(
-                f"{reader.function} has no option {name!r} here.", f"Options: {', '.join(sorted({*_CSV_OPTIONS, 'columns', 'types', 'all_varchar'}))}."
+                f"{reader.function} has no option {name!r} here.",
+                f"Options: {', '.join(sorted({*_CSV_OPTIONS, 'columns', 'types', 'all_varchar'}))}.",
             )
     if "null_values" in known:
         marks = known["null_values"]
@@ -139,7 +147,10 @@ def _retyped(prepared: Prepared, types: dict[str, str]) -> Prepared:
     by_name = {column.name.casefold(): column for column in prepared.columns}
     for name, kind in types.items():
         if name.casefold() not in by_name:
-            raise SqlError(f"There is no column {name!r} to give a type.", f"Columns: {listed([column.name for column in prepared.columns])}.")
+            raise SqlError(
+                f"There is no column {name!r} to give a type.",
+                f"Columns: {listed([column.name for column in prepared.columns])}.",
+            )
         if not _TYPE.fullmatch(kind):
             raise SqlNotAllowed(f"{kind[:60]!r} is no type.", "Name a type such as VARCHAR, BIGINT or DECIMAL(18,2).")
     wanted = {name.casefold(): kind for name, kind in types.items()}
@@ -162,7 +173,9 @@ def _renamed(prepared: Prepared, names: list[str], reader: Reader) -> Prepared:
         )
     aliases = ", ".join(quote_name(name) for name in names)
     old = [column.name for column in prepared.columns]
-    columns = [SourceColumn(name, column.type, column.original_name) for name, column in zip(names, prepared.columns, strict=True)]
+    columns = [
+        SourceColumn(name, column.type, column.original_name) for name, column in zip(names, prepared.columns, strict=True)
+    ]
 
     def with_text(kept: set[str]) -> str:
         back = {old[position] for position, name in enumerate(names) if name in kept}

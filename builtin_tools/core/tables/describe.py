@@ -33,6 +33,7 @@ def describe_table(path: str | None, profile: bool) -> Answer:
     sources = Sources(engine)
     if path is None:
         return _all(call, engine, sources, profile)
+    path = call.directory.relative(path)
     try:
         prepared = sources.open(path)
         rows = _rows(engine, prepared, profile)
@@ -42,7 +43,9 @@ def describe_table(path: str | None, profile: bool) -> Answer:
     size = sum(file.size for file in call.inputs.values())
     details = {"path": path, "format": prepared.format, "rows": total, "bytes": size, **prepared.details}
     summary = f"{path} is a {prepared.format} table with {total:,} rows and {len(rows):,} columns."
-    return Answer(summary, Table(_COLUMNS + (_PROFILE if profile else []), rows, len(rows)), details=details, warnings=prepared.warnings)
+    return Answer(
+        summary, Table(_COLUMNS + (_PROFILE if profile else []), rows, len(rows)), details=details, warnings=prepared.warnings
+    )
 
 
 def _total(engine: Engine, prepared: Prepared) -> int:
@@ -63,7 +66,12 @@ def _profile(engine: Engine, prepared: Prepared, column: SourceColumn) -> list[A
     """Nulls, distinct values, least and most as text, mean of numbers, and the first distinct values."""
     name = quote_name(column.name)
     comparable = f"to_json({name})::VARCHAR" if is_nested(column.type) else name
-    numeric = column.type in ("DOUBLE", "FLOAT") or column.type.startswith("DECIMAL") or column.type.endswith("INT") or column.type.endswith("INTEGER")
+    numeric = (
+        column.type in ("DOUBLE", "FLOAT")
+        or column.type.startswith("DECIMAL")
+        or column.type.endswith("INT")
+        or column.type.endswith("INTEGER")
+    )
     mean = f"avg({name})::DOUBLE" if numeric else "NULL"
     found = engine.rows(
         f"SELECT count(*) - count({name}), count(DISTINCT {comparable}), min({comparable})::VARCHAR, max({comparable})::VARCHAR, {mean} FROM ({prepared.scan})"
@@ -86,12 +94,18 @@ def _all(call: Call, engine: Engine, sources: Sources, profile: bool) -> Answer:
         try:
             prepared = sources.open(path)
             rows += [[path, *row] for row in _rows(engine, prepared, profile)]
-            tables.append({"path": path, "format": prepared.format, "rows": _total(engine, prepared), "columns": len(prepared.columns)})
+            tables.append(
+                {"path": path, "format": prepared.format, "rows": _total(engine, prepared), "columns": len(prepared.columns)}
+            )
         except native().Error as problem:
             warnings.append(Warn("FILE_NOT_READ", f"{path}: {engine_error(problem, engine).message}"))
         except ToolError as problem:
             warnings.append(Warn("FILE_NOT_READ", f"{path}: {problem.message}"))
     names = [str(table["path"]) for table in tables]
-    summary = f"{len(tables):,} {'table' if len(tables) == 1 else 'tables'}: {listed(names, 10)}." if tables else "The directory holds no table."
+    summary = (
+        f"{len(tables):,} {'table' if len(tables) == 1 else 'tables'}: {listed(names, 10)}."
+        if tables
+        else "The directory holds no table."
+    )
     columns = [Column("path", "VARCHAR"), *_COLUMNS, *(_PROFILE if profile else [])]
     return Answer(summary, Table(columns, rows, len(rows)), details={"tables": tables}, warnings=warnings)

@@ -31,7 +31,7 @@ _SYNTAX = [
     (r"\bconvert\s*\(\s*\w+\s*,", "DuckDB writes CAST(value AS type)."),
     (r"\[\w+(?: \w+)+\]", 'DuckDB sets names with blanks in double quotes: "order date".'),
     (r"\bilike\s+any\b", "DuckDB has no ILIKE ANY: join the conditions with OR."),
-    (r"`", 'DuckDB sets names in double quotes: "order date", and files in single quotes: \'data/sales.csv\'.'),
+    (r"`", "DuckDB sets names in double quotes: \"order date\", and files in single quotes: 'data/sales.csv'."),
     (r"\bdate_add\s*\(|\bdate_sub\s*\(|\bdateadd\s*\(", "DuckDB writes day + INTERVAL 7 DAY."),
     (r"\bdatediff\s*\(", "DuckDB writes date_diff('day', start, end)."),
     (r"==(?!=)\s*null|<>\s*null|!=\s*null|=\s*null", "Compare with NULL by IS NULL or IS NOT NULL."),
@@ -45,7 +45,9 @@ def function_hint(message: str, sql: str) -> str:
     """DuckDB's form of a function that another dialect has, where the message names one; else ""."""
     named = re.search(r"Function with name \"?(\w+)\"? does not exist|types '(\w+)\(|[Ff]unction \"?(\w+)\"?", message)
     names = [part for part in named.groups() if part] if named else []
-    names += [word for word in re.findall(r"(\w+)\s*\(", sql) if word.lower() in ("datediff", "date_format", "to_char", "dateadd")]
+    names += [
+        word for word in re.findall(r"(\w+)\s*\(", sql) if word.lower() in ("datediff", "date_format", "to_char", "dateadd")
+    ]
     for name in names:
         form = _FUNCTIONS.get(name.lower())
         if form:

@@ -14,11 +14,12 @@ from .sql_text import text_list
 
 def native() -> Any:
     """DuckDB's native module."""
+    import importlib
+
     try:
-        import _duckdb
+        return importlib.import_module("_duckdb")
     except ImportError:
-        import duckdb as _duckdb  # a build that lays its parts out otherwise
-    return _duckdb
+        return importlib.import_module("duckdb")  # a build that lays its parts out otherwise
 
 
 class Engine:

@@ -105,7 +105,7 @@ def _column_error(parts: dict[str, Any], message: str, sql: str, tables: dict[st
     found = re.search(r'Referenced (?:column|table) "([^"]*)"', message)
     wanted = str(parts.get("name") or (found[1] if found else "?"))
     known = [name for names in tables.values() for name in names]
-    candidates = [name for name in re.findall(r'"((?:[^"]|"")+)"', message.partition("Candidate")[2])]
+    candidates = list(re.findall(r'"((?:[^"]|"")+)"', message.partition("Candidate")[2]))
     near = near_names(wanted, known) or candidates[:3]
     shown = [quote_name(name) if not re.fullmatch(r"[^\W\d]\w*", name) else name for name in near]
     closest = f"Closest: {listed(shown)}. " if shown else ""
@@ -124,7 +124,9 @@ def columns_sentence(tables: dict[str, list[str]]) -> str:
 def _catalog_error(parts: dict[str, Any], message: str, sql: str) -> ToolError:
     name = str(parts.get("name", ""))
     if parts.get("type") == "Table" or message.startswith("Table with name"):
-        return TableNotFound(f"There is no table {name!r}.", "A file is a table by its path in quotes, as in FROM 'data/sales.csv'.")
+        return TableNotFound(
+            f"There is no table {name!r}.", "A file is a table by its path in quotes, as in FROM 'data/sales.csv'."
+        )
     hint = function_hint(message, sql)
     near = [word for word in str(parts.get("candidates", "")).split(",") if word]
     fallback = f"Closest: {listed(near)}." if near else "Use a function of DuckDB."
@@ -139,13 +141,18 @@ def _syntax_guidance(parts: dict[str, Any], sql: str, tables: dict[str, list[str
     if sentence:
         return sentence
     near = sql[max(0, int(parts.get("position", 0)) - 20) :][:50] if parts.get("position") else ""
-    return f"Look near {near!r}. " * bool(near) + "Send one SELECT statement in DuckDB's dialect, such as SELECT region, sum(amount) FROM 'sales.csv' GROUP BY region."
+    return (
+        f"Look near {near!r}. " * bool(near)
+        + "Send one SELECT statement in DuckDB's dialect, such as SELECT region, sum(amount) FROM 'sales.csv' GROUP BY region."
+    )
 
 
 def quoted_names_sentence(columns: list[str], sql: str) -> str:
     """The names that stand in the SQL without the quotes they need, quoted; "" where there are none."""
     odd = [name for name in columns if not re.fullmatch(r"[^\W\d]\w*", name) and name.lower() in sql.lower()]
-    return f"A name with blanks or other signs stands in double quotes: {listed([quote_name(name) for name in odd])}." if odd else ""
+    return (
+        f"A name with blanks or other signs stands in double quotes: {listed([quote_name(name) for name in odd])}." if odd else ""
+    )
 
 
 def is_engine_error(problem: BaseException) -> bool:

@@ -43,7 +43,10 @@ class Conditions:
 def find_column(name: Any, columns: list[SourceColumn], table: str, where: str) -> SourceColumn:
     """The column of this name; case and blanks around it aside where no name is just so. Raises ColumnNotFound."""
     if not isinstance(name, str):
-        raise InvalidParameters(f"{where} has {json.dumps(name, default=str)[:80]} for a column.", 'Send the name of a column as text, such as "amount".')
+        raise InvalidParameters(
+            f"{where} has {json.dumps(name, default=str)[:80]} for a column.",
+            'Send the name of a column as text, such as "amount".',
+        )
     for column in columns:
         if column.name == name:
             return column
@@ -80,7 +83,9 @@ def build(engine: Engine, filters: list[dict[str, Any]], columns: list[SourceCol
         column = find_column(given["column"], columns, table, f"Filter {number}")
         op = operator(given.get("op", given.get("operator")))
         if op not in ("is_null", "is_not_null") and "value" not in given:
-            raise InvalidParameters(f"Filter {number} on {column.name!r} has no value.", f'Send a value with op "{op}", or use is_null.')
+            raise InvalidParameters(
+                f"Filter {number} on {column.name!r} has no value.", f'Send a value with op "{op}", or use is_null.'
+            )
         parts.append(_One(engine, made, column, op, given.get("value")).sql())
     made.sql = " AND ".join(parts)
     return made
@@ -104,7 +109,9 @@ class _One:
             return self._between()
         if self.value is None:
             null_op = "is_not_null" if self.op == "!=" else "is_null"
-            raise InvalidParameters(f"The filter on {self.column.name!r} compares with null by {self.op}.", f'Use op "{null_op}" without a value.')
+            raise InvalidParameters(
+                f"The filter on {self.column.name!r} compares with null by {self.op}.", f'Use op "{null_op}" without a value.'
+            )
         if self.op in ("contains", "starts_with", "ends_with", "like"):
             return self._text_match()
         if self.op == "!=":
@@ -211,7 +218,10 @@ class _One:
 
     def _tell_of_nulls(self) -> None:
         self.made.notes.append(
-            ("NULLS_LEFT_OUT", f"Rows without a value (NULL) in {self.column.name} do not match {self.op}; filter with is_null for them.")
+            (
+                "NULLS_LEFT_OUT",
+                f"Rows without a value (NULL) in {self.column.name} do not match {self.op}; filter with is_null for them.",
+            )
         )
 
 

@@ -23,7 +23,17 @@ _READERS = {
     "read_csv": "csv", "read_csv_auto": "csv", "read_parquet": "parquet", "parquet_scan": "parquet",
     "read_json": "json", "read_json_auto": "json", "read_ndjson": "json", "read_ndjson_auto": "json",
 }  # fmt: skip
-_TABLE_FUNCTIONS = {"range", "generate_series", "unnest", "json_each", "json_tree", "generate_subscripts", "repeat", "repeat_row", "regexp_split_to_table"}
+_TABLE_FUNCTIONS = {
+    "range",
+    "generate_series",
+    "unnest",
+    "json_each",
+    "json_tree",
+    "generate_subscripts",
+    "repeat",
+    "repeat_row",
+    "regexp_split_to_table",
+}
 _FORBIDDEN_FUNCTIONS = re.compile(
     r"current_setting|getvariable|getenv|write_log|sleep.*|nextval|currval|setval|lastval|json_serialize_\w+|json_deserialize_\w+|"
     r"json_execute_\w+|current_query|current_database|current_schemas?|current_user|session_user|user|pg_\w+|duckdb_\w+|has_\w+_privilege|"
@@ -77,7 +87,8 @@ def single_statement(engine: Engine, sql: str) -> str:
     """The text of the one statement, without a semicolon at its end. Raises SqlNotAllowed where there are more."""
     if len(sql) > MAX_SQL_CHARS:
         raise InvalidParameters(
-            f"The SQL has {len(sql):,} characters; {MAX_SQL_CHARS:,} are the most.", "Put long lists of values in parameters or in a file."
+            f"The SQL has {len(sql):,} characters; {MAX_SQL_CHARS:,} are the most.",
+            "Put long lists of values in parameters or in a file.",
         )
     if "\0" in sql:
         raise SqlSyntaxError("The SQL holds a NUL character.", "Leave it out.")
@@ -86,16 +97,21 @@ def single_statement(engine: Engine, sql: str) -> str:
         depth += (sign in "([{") - (sign in ")]}")
         deepest = max(deepest, depth)
     if deepest > _MAX_NESTING:
-        raise SqlSyntaxError(f"The SQL nests brackets {deepest:,} deep; {_MAX_NESTING} are the most.", "Send a flatter statement, with WITH parts.")
+        raise SqlSyntaxError(
+            f"The SQL nests brackets {deepest:,} deep; {_MAX_NESTING} are the most.", "Send a flatter statement, with WITH parts."
+        )
     try:
         statements = engine.connection.extract_statements(sql)
     except native().Error as problem:
         raise _parse_error(problem, engine, sql) from None
     if not statements:
-        raise SqlSyntaxError("The SQL holds no statement.", "Send one SELECT statement, such as SELECT * FROM 'sales.csv' LIMIT 10.")
+        raise SqlSyntaxError(
+            "The SQL holds no statement.", "Send one SELECT statement, such as SELECT * FROM 'sales.csv' LIMIT 10."
+        )
     if len(statements) > 1:
         raise SqlNotAllowed(
-            f"The SQL holds {len(statements)} statements; exactly one is run.", "Send one SELECT statement a call, without others before or after it."
+            f"The SQL holds {len(statements)} statements; exactly one is run.",
+            "Send one SELECT statement a call, without others before or after it.",
         )
     return _without_end(sql)
 
@@ -114,7 +130,9 @@ def _without_end(sql: str) -> str:
 
 def _parse_error(problem: BaseException, engine: Engine, sql: str) -> Exception:
     first = re.match(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*([A-Za-z]+)", sql, re.DOTALL)
-    if (first and re.fullmatch(_STATEMENTS, first[1], re.IGNORECASE)) or re.search(rf";\s*(?:{_STATEMENTS})\b", sql, re.IGNORECASE):
+    if (first and re.fullmatch(_STATEMENTS, first[1], re.IGNORECASE)) or re.search(
+        rf";\s*(?:{_STATEMENTS})\b", sql, re.IGNORECASE
+    ):
         return _only_reading(first[1].upper() if first else "")
     return engine_error(problem, engine, sql)
 
@@ -132,7 +150,9 @@ def _refused_by_serializer(document: dict[str, Any], sql: str) -> Exception:
     if "Only SELECT" in message:
         first = re.match(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*([A-Za-z]+)", sql, re.DOTALL)
         return _only_reading(first[1].upper() if first else "")
-    return SqlSyntaxError(f"The SQL cannot be run: {message.splitlines()[0] if message else 'it does not parse'}.", "Send one SELECT statement.")
+    return SqlSyntaxError(
+        f"The SQL cannot be run: {message.splitlines()[0] if message else 'it does not parse'}.", "Send one SELECT statement."
+    )
 
 
 class _Walk:
@@ -178,7 +198,9 @@ class _Walk:
             return
         kind = node.get("type")
         if kind not in _TABLE_NODES:
-            raise SqlNotAllowed("The statement reads from something that is no table or file.", "Read from files: FROM 'data/sales.csv'.")
+            raise SqlNotAllowed(
+                "The statement reads from something that is no table or file.", "Read from files: FROM 'data/sales.csv'."
+            )
         if kind == "BASE_TABLE":
             self._base_table(node, scope)
         elif kind == "TABLE_FUNCTION":
@@ -209,7 +231,10 @@ class _Walk:
 
     def _show(self, node: dict[str, Any], scope: frozenset[str]) -> None:
         if node.get("query") is None or node.get("show_type") not in ("SUMMARY", "DESCRIBE"):
-            raise SqlNotAllowed("The statement asks about the catalog, which holds nothing of yours.", "list_directory shows the files; describe_table their columns.")
+            raise SqlNotAllowed(
+                "The statement asks about the catalog, which holds nothing of yours.",
+                "list_directory shows the files; describe_table their columns.",
+            )
         query = node["query"]
         self.query(query.get("node", query), scope)
 
@@ -234,9 +259,9 @@ class _Walk:
         if isinstance(node, list):
             for part in node:
                 self.any(part, scope)
-            return
+            return None
         if not isinstance(node, dict):
-            return
+            return None
         kind = node.get("type")
         if "class" not in node:
             if kind in _QUERY_NODES:
@@ -259,7 +284,10 @@ class _Walk:
     @staticmethod
     def _function(name: str, node: dict[str, Any]) -> None:
         if _FORBIDDEN_FUNCTIONS.fullmatch(name) or len(_qualified(node)) > 1:
-            raise SqlNotAllowed(f"The function {name[:60]!r} is out of reach.", "Use functions of values; settings, variables and catalogs hold nothing of yours.")
+            raise SqlNotAllowed(
+                f"The function {name[:60]!r} is out of reach.",
+                "Use functions of values; settings, variables and catalogs hold nothing of yours.",
+            )
 
 
 def _qualified(node: dict[str, Any]) -> list[str]:
@@ -290,7 +318,8 @@ def _paths(node: dict[str, Any]) -> list[str]:
     if node.get("class") == "FUNCTION" and node.get("function_name") == "list_value":
         return [path for argument in node.get("arguments", []) for path in _paths(argument["expression"])]
     raise SqlNotAllowed(
-        "A path is computed in the statement.", "Write each path out, as in read_csv('data/sales.csv'); a list of paths stands in [ ]."
+        "A path is computed in the statement.",
+        "Write each path out, as in read_csv('data/sales.csv'); a list of paths stands in [ ].",
     )
 
 

@@ -67,10 +67,13 @@ def _fault(engine: Engine, files: list[InputFile], problem: BaseException) -> Ex
         for name, kind, *_ in engine.rows(f"DESCRIBE SELECT * FROM read_parquet({literal_path(file.real)})"):
             types.setdefault(name, {}).setdefault(kind, file.path)
     clash = {name: kinds for name, kinds in types.items() if len(kinds) > 1}
-    words = "; ".join(f"{name}: " + ", ".join(f"{kind} in {path}" for kind, path in kinds.items()) for name, kinds in clash.items())
+    words = "; ".join(
+        f"{name}: " + ", ".join(f"{kind} in {path}" for kind, path in kinds.items()) for name, kinds in clash.items()
+    )
     message = str(told(problem)["exception_message"]).splitlines()[0]
     return SqlError(
-        f"The files do not make one table: {words or message}.", "Read the files one by one, and CAST the column to one type in SQL."
+        f"The files do not make one table: {words or message}.",
+        "Read the files one by one, and CAST the column to one type in SQL.",
     )
 
 

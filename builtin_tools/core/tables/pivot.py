@@ -77,7 +77,11 @@ def _items(tokens: list[_Token], at: int, depth: int) -> list[tuple[int, int]]:
     """The first and last token of each thing that stands between ON and what follows, parted by commas."""
     found, first = [], at
     while True:
-        done = at >= len(tokens) or tokens[at].depth < depth or (tokens[at].depth == depth and (tokens[at].word in _ENDS or tokens[at].word == ";"))
+        done = (
+            at >= len(tokens)
+            or tokens[at].depth < depth
+            or (tokens[at].depth == depth and (tokens[at].word in _ENDS or tokens[at].word == ";"))
+        )
         if done or (tokens[at].word == "," and tokens[at].depth == depth):
             if at > first:
                 found.append((first, at - 1))

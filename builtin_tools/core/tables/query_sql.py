@@ -91,11 +91,16 @@ def _answer(call: Call, catalog: Catalog, sql: str, result: Result) -> Answer:
         summary = f"No rows: the query matched nothing. The empty result with its columns is {path}."
     else:
         summary = f"{total:,} {'row' if total == 1 else 'rows'}; {SHOWN} shown, all in {path}."
-    files = {name: prepared.format for name, prepared in catalog.prepared.items()}
-    details: dict[str, Any] = {"sql": sql}
+    root = call.directory.root + "/"
+    files = {name.replace(root, ""): prepared.format for name, prepared in catalog.prepared.items()}
+    details: dict[str, Any] = {"sql": sql.replace(root, "")}
     if files:
         details["tables"] = files
     warnings = [warning for prepared in catalog.prepared.values() for warning in prepared.warnings]
     return Answer(
-        summary, Table(result.columns, result.rows, total), artifacts=[artifact] if artifact else [], details=details, warnings=warnings
+        summary,
+        Table(result.columns, result.rows, total),
+        artifacts=[artifact] if artifact else [],
+        details=details,
+        warnings=warnings,
     )

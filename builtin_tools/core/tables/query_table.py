@@ -43,6 +43,7 @@ class _Query:
 def query_table(args: Any) -> Answer:
     """The answer of query_table for its validated arguments. Raises the errors of sources, filters and engine."""
     call = current()
+    args = args.model_copy(update={"path": call.directory.relative(args.path)})
     format_name = output_format(args.output_path, args.output_format)
     if args.output_path is not None:
         call.directory.output_file(args.output_path, args.overwrite)  # a name that is taken is told before the work
@@ -84,7 +85,8 @@ def _aggregated(args: Any, prepared: Prepared) -> _Query:
         column = find_column(name, prepared.columns, args.path, "columns")
         if column not in query.groups:
             raise InvalidParameters(
-                f"columns names {column.name!r}, which is no column of group_by.", "With groups, leave columns out, or add the column to group_by or aggregates."
+                f"columns names {column.name!r}, which is no column of group_by.",
+                "With groups, leave columns out, or add the column to group_by or aggregates.",
             )
     for number, given in enumerate(args.aggregates or [], 1):
         _add_aggregate(query, number, given, args, prepared)
@@ -103,11 +105,15 @@ def _add_aggregate(query: _Query, number: int, given: dict[str, Any], args: Any,
     if function not in _FUNCTIONS:
         near = near_names(word, [*_FUNCTIONS, *_SPELLINGS], 1)
         hint = f"Did you mean {near[0]}? " if near else ""
-        raise InvalidParameters(f"There is no aggregate {given['function'][:80]!r}.", f"{hint}Aggregates: {', '.join(_FUNCTIONS)}.")
+        raise InvalidParameters(
+            f"There is no aggregate {given['function'][:80]!r}.", f"{hint}Aggregates: {', '.join(_FUNCTIONS)}."
+        )
     name = given.get("column")
     if name in (None, "*", ""):
         if function != "count":
-            raise InvalidParameters(f"The aggregate {function} needs a column.", f'Send {{"function": "{function}", "column": "…"}}.')
+            raise InvalidParameters(
+                f"The aggregate {function} needs a column.", f'Send {{"function": "{function}", "column": "…"}}.'
+            )
         argument, default = "*", "count"
     else:
         column = find_column(name, prepared.columns, args.path, f"Aggregate {number}")
@@ -116,7 +122,9 @@ def _add_aggregate(query: _Query, number: int, given: dict[str, Any], args: Any,
     if not isinstance(alias, str):
         raise InvalidParameters(f"The alias of aggregate {number} is no text.", 'Send for example "total".')
     if any(output.name.casefold() == alias.casefold() for output in query.outputs):
-        raise InvalidParameters(f"Two columns of the result would be named {alias!r}.", "Give each aggregate an alias of its own.")
+        raise InvalidParameters(
+            f"Two columns of the result would be named {alias!r}.", "Give each aggregate an alias of its own."
+        )
     query.cells.append(f"{_FUNCTIONS[function].format(argument)} AS {quote_name(alias)}")
     query.outputs.append(SourceColumn(alias, "", alias))
 
@@ -154,7 +162,10 @@ def _order_term(given: Any, candidates: list[SourceColumn], table: str) -> tuple
     if isinstance(given, dict):
         unknown = set(given) - {"column", "direction"}
         if unknown or "column" not in given:
-            raise InvalidParameters(f"order_by has {json.dumps(given, ensure_ascii=False, default=str)[:120]}.", 'Send {"column": "amount", "direction": "desc"}.')
+            raise InvalidParameters(
+                f"order_by has {json.dumps(given, ensure_ascii=False, default=str)[:120]}.",
+                'Send {"column": "amount", "direction": "desc"}.',
+            )
         word = str(given.get("direction") or "asc").strip().casefold()
         if word not in ("asc", "desc", "ascending", "descending"):
             raise InvalidParameters(f"order_by has the direction {word[:60]!r}.", 'Send "asc" or "desc".')
@@ -170,7 +181,10 @@ def _order_term(given: Any, candidates: list[SourceColumn], table: str) -> tuple
 def _answer(call: Call, args: Any, prepared: Prepared, conditions: Conditions, sql: str, result: Result) -> Answer:
     artifact = result.artifact
     path = artifact.path if artifact else ""
-    total, source = result.total_rows, f" of {prepared.rows:,}" if prepared.rows is not None and not (args.group_by or args.aggregates) else ""
+    total, source = (
+        result.total_rows,
+        f" of {prepared.rows:,}" if prepared.rows is not None and not (args.group_by or args.aggregates) else "",
+    )
     if total == 0:
         summary = f"No rows of {args.path} match. The empty result with its columns is {path}."
     elif args.group_by or args.aggregates:
@@ -182,4 +196,10 @@ def _answer(call: Call, args: Any, prepared: Prepared, conditions: Conditions, s
         details["parameters"] = json_value(conditions.parameters)
     details["source"] = {"format": prepared.format, "rows": prepared.rows, **prepared.details}
     warnings = [Warn(code, message) for code, message in dict.fromkeys(conditions.notes)] + prepared.warnings
-    return Answer(summary, Table(result.columns, result.rows, total), artifacts=[artifact] if artifact else [], details=details, warnings=warnings)
+    return Answer(
+        summary,
+        Table(result.columns, result.rows, total),
+        artifacts=[artifact] if artifact else [],
+        details=details,
+        warnings=warnings,
+    )

@@ -18,6 +18,7 @@ from .sql_text import quote_name
 def read_csv(args: Any) -> Answer:
     """The answer of read_csv for its validated arguments. Raises the errors of sources and engine."""
     call = current()
+    shown = call.directory.relative(args.path)
     wanted = args.output_path is not None or args.output_format is not None
     format_name = output_format(args.output_path, args.output_format)
     if args.output_path is not None:
@@ -30,7 +31,7 @@ def read_csv(args: Any) -> Answer:
     count, offset = call.preview_rows(args.preview_rows), args.offset or 0
     try:
         prepared = Sources(engine).open(args.path, options)
-        chosen = [find_column(name, prepared.columns, args.path, "columns") for name in args.columns or []] or prepared.columns
+        chosen = [find_column(name, prepared.columns, shown, "columns") for name in args.columns or []] or prepared.columns
         names = list(dict.fromkeys(column.name for column in chosen))
         by_name = {column.name: column for column in prepared.columns}
         columns = [Column(name, by_name[name].type) for name in names]
@@ -44,11 +45,13 @@ def read_csv(args: Any) -> Answer:
         else:
             engine.lock()
             rows = preview(engine, sql, columns, count, offset)
-            total = prepared.rows if prepared.rows is not None else int(engine.rows(f"SELECT count(*) FROM ({prepared.scan})")[0][0])
+            total = (
+                prepared.rows if prepared.rows is not None else int(engine.rows(f"SELECT count(*) FROM ({prepared.scan})")[0][0])
+            )
     except native().Error as problem:
         raise engine_error(problem, engine) from None
     where = f" from row {offset + 1:,} on" if offset else ""
     kept = f", all in {artifacts[0].path}" if artifacts else ""
-    summary = f"{args.path} has {total:,} {'row' if total == 1 else 'rows'} and {len(columns):,} columns; {SHOWN} shown{where}{kept}."
+    summary = f"{shown} has {total:,} {'row' if total == 1 else 'rows'} and {len(columns):,} columns; {SHOWN} shown{where}{kept}."
     details = {"format": prepared.format, **prepared.details}
     return Answer(summary, Table(columns, rows, total, offset), artifacts=artifacts, details=details, warnings=prepared.warnings)

@@ -45,7 +45,8 @@ def output_format(output_path: str | None, asked: str | None, default: str = "pa
     named = {"parquet": "parquet", "pq": "parquet", "csv": "csv", "json": "json"}
     if extension in ("tsv", "xlsx", "xls", "ndjson", "jsonl", "gz", "zst"):
         raise InvalidParameters(
-            f"A result cannot be written as .{extension}.", f"Choose an output_path that ends in .{', .'.join(FORMATS)}, or send output_format."
+            f"A result cannot be written as .{extension}.",
+            f"Choose an output_path that ends in .{', .'.join(FORMATS)}, or send output_format.",
         )
     return named.get(extension, default)
 
@@ -72,7 +73,10 @@ def write_result(
     target = engine.call.scratch_path(scratch_name)
     total = _copy(engine, sql, parameters, columns, target, format_name)
     artifact = engine.call.publish(scratch_name, output, format_name, total)
-    rows = preview(engine, _reread(target, format_name, columns), columns, preview_rows, offset)
+    try:
+        rows = preview(engine, _reread(target, format_name, columns, 16 << 20), columns, preview_rows, offset)
+    except native().InvalidInputException:  # a row longer than the engine's usual buffer
+        rows = preview(engine, _reread(target, format_name, columns, artifact.bytes + 1024), columns, preview_rows, offset)
     return Result(columns, rows, total, artifact)
 
 
@@ -128,7 +132,7 @@ def is_nested(kind: str) -> bool:
     return kind.endswith("]") or kind.startswith(("STRUCT(", "MAP(", "UNION("))
 
 
-def _reread(target: str, format_name: str, columns: list[Column]) -> str:
+def _reread(target: str, format_name: str, columns: list[Column], longest: int) -> str:
     """A SELECT over the file just written, with the types of the query again as far as showing them asks for it."""
     path = literal_path(target)
     if format_name == "parquet":
@@ -138,9 +142,9 @@ def _reread(target: str, format_name: str, columns: list[Column]) -> str:
         single = len(columns) == 1
         return (
             f"SELECT * FROM read_csv({path}, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', "
-            f"allow_quoted_nulls={'true' if single else 'false'}, new_line='\\n', max_line_size=1000000000, columns={{{kinds}}})"
+            f"allow_quoted_nulls={'true' if single else 'false'}, new_line='\\n', max_line_size={longest}, columns={{{kinds}}})"
         )
-    return f"SELECT * FROM read_json({path}, format='array', maximum_object_size=1000000000, columns={{{kinds}}})"
+    return f"SELECT * FROM read_json({path}, format='array', maximum_object_size={longest}, columns={{{kinds}}})"
 
 
 def _text_type(kind: str, format_name: str) -> str:
@@ -148,7 +152,11 @@ def _text_type(kind: str, format_name: str) -> str:
         return "VARCHAR" if format_name == "csv" else "JSON"
     if format_name == "json" and kind in ("DOUBLE", "FLOAT"):
         return "JSON"
-    exact = kind in ("BOOLEAN", "DOUBLE", "FLOAT") or kind.endswith(("TINYINT", "SMALLINT", "INTEGER", "BIGINT")) or kind.startswith("DECIMAL")
+    exact = (
+        kind in ("BOOLEAN", "DOUBLE", "FLOAT")
+        or kind.endswith(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))
+        or kind.startswith("DECIMAL")
+    )
     return kind if exact else "VARCHAR"
 
 

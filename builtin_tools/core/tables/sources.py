@@ -181,7 +181,9 @@ def union(files: list[InputFile], parts: list[Prepared]) -> Prepared:
         format=parts[0].format,
         files=[path for part in parts for path in part.files],
         rows=None if None in rows else sum(row or 0 for row in rows),
-        details={"files": [{"path": file.path, "rows": part.rows, **part.details} for file, part in zip(files, parts, strict=True)]},
+        details={
+            "files": [{"path": file.path, "rows": part.rows, **part.details} for file, part in zip(files, parts, strict=True)]
+        },
         warnings=[warning for part in parts for warning in part.warnings],
     )
 
@@ -194,7 +196,10 @@ def _cell(unified: SourceColumn, held: SourceColumn | None) -> str:
 def _unified(key: str, files: list[InputFile], parts: list[Prepared]) -> SourceColumn:
     """The column of the union: its type is that of all files, the wider of two decimals, or text."""
     found: list[tuple[SourceColumn, Prepared, InputFile]] = [
-        (column, part, file) for file, part in zip(files, parts, strict=True) for column in part.columns if column.name.casefold() == key
+        (column, part, file)
+        for file, part in zip(files, parts, strict=True)
+        for column in part.columns
+        if column.name.casefold() == key
     ]
     first = found[0][0]
     kinds = list(dict.fromkeys(column.type for column, _, _ in found if not column.empty)) or ["VARCHAR"]
@@ -208,7 +213,8 @@ def _unified(key: str, files: list[InputFile], parts: list[Prepared]) -> SourceC
         return replace(first, type="VARCHAR", note=f"kept as text: the files differ in its type ({', '.join(kinds)})")
     words = "; ".join(f"{kind} in {next(file.path for column, _, file in found if column.type == kind)}" for kind in kinds)
     raise SqlError(
-        f"The files do not make one table: {first.name} is {words}.", "Read the files one by one, and CAST the column to one type in SQL."
+        f"The files do not make one table: {first.name} is {words}.",
+        "Read the files one by one, and CAST the column to one type in SQL.",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -39,24 +39,40 @@ class UndecodableError(Exception):
 def decoded(source: BinaryIO, codec: str, start: int) -> Iterator[str | bytes]:
     """The text from byte `start` on, piece by piece; a piece in ASCII alone comes as its bytes. Raises UndecodableError."""
     source.seek(start)
-    decoder = codecs.getincrementaldecoder(codec)("strict")
-    plain = not codec.startswith(("utf-16", "utf-32", "iso2022", "hz", "cp037", "cp500")) and _holds_ascii(codec)
+    decode, pending = _decode_function(codec)
+    plain = not codec.startswith(("utf-16", "utf-32", "iso2022", "hz")) and _holds_ascii(codec)
     offset = start
-    block = b""
     try:
         while block := source.read(READ_BYTES):
             view = memoryview(block)
             for first in range(0, len(block), SLICE_BYTES):
                 piece = bytes(view[first : first + SLICE_BYTES])
                 offset += len(piece)
-                if plain and piece.isascii() and not decoder.getstate()[0]:
-                    yield piece
-                else:
-                    yield decoder.decode(piece)
-        yield decoder.decode(b"", True)
+                yield piece if plain and piece.isascii() and not pending() else decode(piece, False)
+        yield decode(b"", True)
     except UnicodeDecodeError as problem:
         there = problem.object[problem.start : problem.end][:8]
         raise UndecodableError(offset - len(problem.object) + problem.start, there) from None
+
+
+def _decode_function(codec: str) -> tuple[Callable[[bytes, bool], str], Callable[[], bytes]]:
+    """A function that decodes piece after piece, and one that gives the bytes it holds back of a character cut in two.
+
+    The decoder of UTF-8 in the library copies every piece once more.
+    """
+    if codec != "utf-8":
+        decoder = codecs.getincrementaldecoder(codec)("strict")
+        return decoder.decode, lambda: decoder.getstate()[0]
+    rest = b""
+
+    def decode(piece: bytes, final: bool) -> str:
+        nonlocal rest
+        data = rest + piece if rest else piece
+        text, used = codecs.utf_8_decode(data, "strict", final)
+        rest = data[used:]
+        return text
+
+    return decode, lambda: rest
 
 
 def _holds_ascii(codec: str) -> bool:

@@ -29,6 +29,7 @@ _CONTROLS = [chr(code) for code in (*range(9), *range(14, 32))]
 _SURROGATE_PAIR = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")  # as CESU-8 writes it (UTR 26)
 _REPLACED = "\ufffd"
 _SHOWN_CHARS = 40
+SHOWN_CHOICES = 3
 
 _WESTERN = ("de", "fr", "es", "pt", "it", "sv", "da", "nb", "fi", "nl", "is", "ca", "et")
 _CENTRAL = ("pl", "cs", "sk", "hu", "ro", "sl", "hr", "de")
@@ -96,24 +97,23 @@ def legacy_encoding(path: str, bad: BadByte, shown: str) -> tuple[str, str]:
     readings = sorted(_readings(sample), key=lambda reading: reading.cost)
     if readings[0].name == DAMAGED_UTF8 and _mostly_whole(readings[0].text):
         raise _nearly_utf8(bad, _fitting(path, readings[1:], math.inf), shown)
-    fitting = _fitting(path, [reading for reading in readings if reading.name != DAMAGED_UTF8], 4 * AHEAD)
+    fitting = _fitting(path, [reading for reading in readings if reading.name != DAMAGED_UTF8], AHEAD)
     if not fitting or fitting[0].cost > PLAUSIBLE * sum(byte > 0x7F for byte in sample):
         raise _senseless(first, fitting, shown)
     best = fitting[0]
-    rivals = [other for other in readings if other.cost < best.cost + AHEAD and other.text != best.text]
-    rivals = [other for other in rivals if other.name == DAMAGED_UTF8 or other in fitting]
-    if rivals:
-        raise _undecided(first, [best, *(other for other in rivals if other.name != DAMAGED_UTF8)], shown)
+    damaged = next(reading for reading in readings if reading.name == DAMAGED_UTF8)
+    if len(fitting) > 1 or damaged.cost < best.cost + AHEAD:
+        raise _undecided(first, fitting, shown)
     return best.name, f"The file is not UTF-8; by its characters it was read as {best.name} ({best.sample()!r})."
 
 
 def _fitting(path: str, readings: list[Reading], behind: float) -> list[Reading]:
-    """The first few readings under which the whole file decodes, none further behind the first than said."""
+    """The first few readings under which the whole file decodes, each another text, none further behind than said."""
     fitting: list[Reading] = []
     for reading in readings:
-        if len(fitting) == 4 or (fitting and reading.cost > fitting[0].cost + behind):
+        if len(fitting) == SHOWN_CHOICES or (fitting and reading.cost >= fitting[0].cost + behind):
             break
-        if _fits(path, reading.name):
+        if all(reading.text != other.text for other in fitting) and _fits(path, reading.name):
             fitting.append(reading)
     return fitting
 
@@ -215,20 +215,12 @@ def _damaged_cost(text: str) -> float:
 # ---------------------------------------------------------------- what to say
 
 
-def _distinct(readings: list[Reading]) -> list[Reading]:
-    """The best three that give different texts."""
-    by_text: dict[str, Reading] = {}
-    for reading in readings:
-        by_text.setdefault(reading.text, reading)
-    return list(by_text.values())[:3]
-
-
 def _choices(readings: list[Reading]) -> str:
-    return "; ".join(f"encoding={reading.name!r} reads {reading.sample(readings)!r}" for reading in _distinct(readings))
+    return "; ".join(f"encoding={reading.name!r} reads {reading.sample(readings)!r}" for reading in readings)
 
 
 def _documents(readings: list[Reading]) -> list[dict[str, str]]:
-    return [{"encoding": reading.name, "sample": reading.sample(readings)} for reading in _distinct(readings)]
+    return [{"encoding": reading.name, "sample": reading.sample(readings)} for reading in readings]
 
 
 def _undecided(first: BadByte, readings: list[Reading], shown: str) -> EncodingProblem:

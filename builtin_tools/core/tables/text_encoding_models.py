@@ -50,7 +50,8 @@ KANA = "kana"
 @cache
 def east_asian(language: str) -> Model:
     """The model of "ko", "ja", "zh-hans", "zh-hant", or of KANA: Japanese in half-width katakana."""
-    table = _costs(CHARACTERS["ja" if language == KANA else language], 1)
+    levels = _levels(CHARACTERS["ja" if language == KANA else language])
+    table = {char: level / 2 for level, entries in levels for char in entries}
 
     @cache
     def alone(char: str) -> float:
@@ -135,15 +136,17 @@ def _rare_sign(char: str) -> float:
 @cache
 def alphabetic(language: str) -> Model:
     """The model of a language with an alphabet, by its pairs of letters and the places of upper case and signs."""
-    pairs = _costs(PAIRS[language], 2)
-    share = {pair: math.exp(-cost) for pair, cost in pairs.items()}
+    share: dict[str, float] = {}
     seconds: dict[str, float] = {}
     firsts: dict[str, float] = {}
-    for pair, probability in share.items():
-        if not pair[1].isascii():
-            seconds[pair[1]] = seconds.get(pair[1], 0.0) + probability
-        if not pair[0].isascii():
-            firsts[pair[0]] = firsts.get(pair[0], 0.0) + probability
+    for level, entries in _levels(PAIRS[language]):
+        probability = math.exp(-level / 2)
+        for first, second in zip(entries[::2], entries[1::2], strict=True):
+            share[first + second] = probability
+            if second > "\x7f":
+                seconds[second] = seconds.get(second, 0.0) + probability
+            if first > "\x7f":
+                firsts[first] = firsts.get(first, 0.0) + probability
     total = sum(seconds.values())
     latin = min(seconds) < "\u0250"
 
@@ -164,6 +167,8 @@ def alphabetic(language: str) -> Model:
         if after.isascii():
             value -= _gain(share.get(here + after, 0.0) / max(firsts.get(here, 0.0), 1e-9), after)
         strange = 0.0 if latin else 4.0 * (_is_ascii_letter(left) + _is_ascii_letter(right))
+        if right.isdigit() and not left.isalpha():
+            strange += 2.5
         return value + case_cost(left, char, right) + strange
 
     return cost
@@ -244,11 +249,7 @@ def _is_apostrophe(left: str, right: str) -> bool:
     return right in "lrvmd" and left in "eiouyIt"
 
 
-def _costs(table: str, width: int) -> dict[str, float]:
-    """The entries of a table of text_encoding_letters, `width` characters each, with their costs in nats."""
+def _levels(table: str) -> list[tuple[int, str]]:
+    """A table of text_encoding_letters as its costs in half-nats, and the characters or pairs that have them."""
     fields = table.split(" ")
-    return {
-        entries[at : at + width]: int(level) / 2
-        for level, entries in zip(fields[::2], fields[1::2], strict=True)
-        for at in range(0, len(entries), width)
-    }
+    return [(int(level), entries) for level, entries in zip(fields[::2], fields[1::2], strict=True)]

@@ -10,7 +10,7 @@ from typing import Any
 from ...errors import InvalidParameters
 from ..engine import native
 from ..sql_text import quote_text
-from .inference import Typed
+from .trials import Typed
 
 Run = Callable[[str], list[tuple[Any, ...]]]
 
@@ -55,8 +55,8 @@ def _numbers(run: Run, columns: list[str], found: list[Typed], decimal: str, tho
         there, fit, scale, before, empties = values[:5]
         values = values[5:]
         if there and fit == there:
-            kind = f"DECIMAL({max(before, 1) + scale},{scale})" if before + scale <= 38 else "DOUBLE"
-            found[position] = Typed(kind, f"CAST({_plain('@@', decimal, thousands)} AS {kind})", empties=empties)
+            name = f"DECIMAL({max(before, 1) + scale},{scale})" if before + scale <= 38 else "DOUBLE"
+            found[position] = Typed(name, f"CAST({_plain('@@', decimal, thousands)} AS {name})", empties=empties)
 
 
 def _plain(column: str, decimal: str, thousands: str) -> str:

@@ -68,7 +68,7 @@ def _quote(sample: bytes, delimiter: str) -> str:
     """The single quote where fields are set in it and none in double quotes; else the double quote."""
     parts = re.escape(delimiter.encode())
     opened = len(re.findall(rb"(?:^|[\r\n]|" + parts + rb")'[^'\r\n]*'(?=" + parts + rb"|[\r\n]|$)", sample))
-    double = len(re.findall(rb'(?:^|[\r\n]|' + parts + rb')"', sample))
+    double = len(re.findall(rb"(?:^|[\r\n]|" + parts + rb')"', sample))
     return "'" if opened >= 2 and not double else '"'
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from .records import Record
 
-_NUMBER_OR_DATE = re.compile(rb"[-+]?[\d.,]*\d(?:[eE][-+]?\d+)?%?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.Z+-]+)?|true|false", re.I)
+_NUMBER_OR_DATE = re.compile(
+    rb"[-+]?[\d.,]*\d(?:[eE][-+]?\d+)?%?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.Z+-]+)?|true|false", re.I
+)
 _YEAR = re.compile(rb"(?:1[89]|20|21)\d\d")
 
 
@@ -112,7 +114,7 @@ def _after_titles_padded_with_delimiters(rows: list[Record], start: int, usual: 
     for index in range(start + 1, min(len(rows) - 1, start + 12)):
         cells = rows[index].fields
         if len(cells) == usual and all(cells):
-            distinct = len({cell for cell in cells}) == usual
+            distinct = len(set(cells)) == usual
             return index if distinct and not _has_data(rows[index]) else start
         if sum(1 for cell in cells if cell) > 1:
             return start

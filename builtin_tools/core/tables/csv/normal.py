@@ -146,6 +146,14 @@ def _passed_over(record: Record, width: int, comment_sign: bytes, report: Report
 def _cell(cell: bytes | None) -> bytes:
     if cell is None:
         return b""
-    if cell and b'"' not in cell and b"," not in cell and b"\n" not in cell and b"\r" not in cell and cell[0] != 32 and cell[-1] != 32:
+    if (
+        cell
+        and b'"' not in cell
+        and b"," not in cell
+        and b"\n" not in cell
+        and b"\r" not in cell
+        and cell[0] != 32
+        and cell[-1] != 32
+    ):
         return cell
     return b'"' + cell.replace(b'"', b'""') + b'"'

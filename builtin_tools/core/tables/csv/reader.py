@@ -7,7 +7,6 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...call import Call
 from ...envelope import Warn
 from ...errors import FileEmpty, InvalidParameters
 from ..encoding import Encoding, find_encoding, to_utf8
@@ -16,13 +15,15 @@ from ..prepared import Prepared, SourceColumn
 from ..sql_text import literal_path, quote_name, quote_text
 from .conversions import convert
 from .dialect import Found, find_dialect
-from .inference import Typed, infer
+from .inference import infer
 from .layout import Layout, find_layout, usable_names
 from .normal import Normalised, Report, normalise
 from .records import Buffer, Record, records
+from .trials import Typed
 
 _SAMPLE_BYTES = 256 * 1024
 _SAMPLE_RECORDS = 1_000
+_SAMPLE_VALUES = 300
 _DIRECT_BYTES = 256 * 1024  # from this size on DuckDB may parse the file itself, where it is regular
 
 
@@ -83,7 +84,11 @@ def prepare_csv(engine: Engine, path: str, shown: str, options: CsvOptions, tag:
 
 
 def _check(options: CsvOptions) -> None:
-    for name, value, most in (("delimiter", options.delimiter, 8), ("quote", options.quote, 1), ("thousands", options.thousands, 1)):
+    for name, value, most in (
+        ("delimiter", options.delimiter, 8),
+        ("quote", options.quote, 1),
+        ("thousands", options.thousands, 1),
+    ):
         if value is not None and (len(value) > most or not value or "\n" in value or "\r" in value):
             raise InvalidParameters(
                 f"{name} is {value[:40]!r}, but it takes {'one sign' if most == 1 else 'one to eight signs'}, no line end.",
@@ -162,17 +167,17 @@ def _may_be_direct(source: _Source, size: int) -> bool:
     first = body[0].start
     buffer = source.buffer
     doubtful = any(row.lines > 1 for row in head) or source.start > 3 or layout.preamble
-    return not doubtful and buffer.find(b"\n\n", first) < 0 and buffer.find(b"\n\r", first) < 0 and buffer.find(b"\r\r", first) < 0
+    return (
+        not doubtful and buffer.find(b"\n\n", first) < 0 and buffer.find(b"\n\r", first) < 0 and buffer.find(b"\r\r", first) < 0
+    )
 
 
 def _direct(engine: Engine, source: _Source, options: CsvOptions) -> Prepared | None:
     dialect, layout = source.found.dialect, source.layout
     ending = "\\r\\n" if b"\r\n" in source.buffer[: source.rows[0].end] else "\\n"
-    scan = _scan(
-        source.path, layout.width, dialect.delimiter, dialect.quote or "", layout.first_row, f"'{ending}'", 4 << 20
-    )
+    scan = _scan(source.path, layout.width, dialect.delimiter, dialect.quote or "", layout.first_row, f"'{ending}'", 4 << 20)
     try:
-        total, typed = _types(engine, scan, layout.width, options, None)
+        total, typed = _types(engine, scan, _sample(source, layout.width, options), options)
     except (native().InvalidInputException, native().ConversionException):
         return None
     report = Report(rows=total, header=0 if layout.header is None else 1)
@@ -190,7 +195,7 @@ def _by_record(engine: Engine, source: _Source, options: CsvOptions, tag: str) -
     names = source.names + [f"extra_{number}" for number in range(1, normal.width - len(source.names) + 1)]
     names, _ = usable_names(names)
     scan = _scan(target, normal.written, ",", '"', 0, "'\\n'", max(4 << 20, normal.longest + 4096))
-    _, typed = _types(engine, scan, normal.width, options, normal.report.rows)
+    _, typed = _types(engine, scan, _sample(source, normal.width, options), options)
     return _prepared(source, scan, typed, normal.report, names, [target], "records", normal)
 
 
@@ -203,8 +208,19 @@ def _scan(path: str, width: int, delimiter: str, quote: str, skip: int, ending: 
     )
 
 
-def _types(engine: Engine, scan: str, width: int, options: CsvOptions, rows: int | None) -> tuple[int, list[Typed]]:
-    columns = [f"c{position}" for position in range(width)]
+def _sample(source: _Source, width: int, options: CsvOptions) -> list[list[str]]:
+    """The first values of each column that are there, as text."""
+    values: list[list[str]] = [[] for _ in range(width)]
+    missing = {mark.encode() for mark in options.null_values}
+    for record in source.rows[source.layout.first_row :][:_SAMPLE_VALUES]:
+        for column, cell in zip(values, record.fields, strict=False):
+            if cell and cell not in missing:
+                column.append(cell.decode("utf-8", "replace"))
+    return values
+
+
+def _types(engine: Engine, scan: str, sample: list[list[str]], options: CsvOptions) -> tuple[int, list[Typed]]:
+    columns = [f"c{position}" for position in range(len(sample))]
     text = scan
     if options.null_values:
         marks = ", ".join(quote_text(mark) for mark in options.null_values)
@@ -214,7 +230,7 @@ def _types(engine: Engine, scan: str, width: int, options: CsvOptions, rows: int
     def run(sql: str) -> list[tuple[Any, ...]]:
         return engine.rows(f"WITH rows AS ({text}) {sql}")
 
-    total, typed = infer(run, columns, rows)
+    total, typed = infer(run, columns, sample)
     if options.decimal or options.thousands or options.date_format:
         typed = convert(run, columns, typed, options.decimal, options.thousands, options.date_format)
     if options.null_values:
@@ -295,9 +311,7 @@ def _details(source: _Source, report: Report, columns: list[SourceColumn], parse
     return details
 
 
-def _warnings(
-    source: _Source, report: Report, names: list[str], typed: list[Typed], normal: Normalised | None
-) -> list[Warn]:
+def _warnings(source: _Source, report: Report, names: list[str], typed: list[Typed], normal: Normalised | None) -> list[Warn]:
     warnings = [] if not source.encoding.note else [Warn("ENCODING_ASSUMED", source.encoding.note)]
     shown, layout = source.shown, source.layout
     if report.preamble:
@@ -305,30 +319,52 @@ def _warnings(
     if report.comments:
         warnings.append(Warn("COMMENTS_SKIPPED", f"{shown}: {report.comments.sentence('comment')} skipped."))
     if report.padded:
-        warnings.append(Warn("ROWS_PADDED", f"{shown}: {report.padded.sentence('row')} had fewer fields than columns, padded with NULL."))
+        warnings.append(
+            Warn("ROWS_PADDED", f"{shown}: {report.padded.sentence('row')} had fewer fields than columns, padded with NULL.")
+        )
     extra = names[len(source.names) :]
     if extra:
         warnings.append(
-            Warn("SURPLUS_FIELDS", f"{shown}: {report.surplus.sentence('row')} had more fields than the header; the surplus is in the made-up column {', '.join(extra)}.")
+            Warn(
+                "SURPLUS_FIELDS",
+                f"{shown}: {report.surplus.sentence('row')} had more fields than the header; the surplus is in the made-up column {', '.join(extra)}.",
+            )
         )
     elif report.trailing:
-        warnings.append(Warn("TRAILING_DELIMITER", f"{shown}: {report.trailing.sentence('row')} ended in a delimiter too many, with nothing behind it."))
+        warnings.append(
+            Warn(
+                "TRAILING_DELIMITER",
+                f"{shown}: {report.trailing.sentence('row')} ended in a delimiter too many, with nothing behind it.",
+            )
+        )
     if report.irregular:
         warnings.append(
-            Warn("QUOTES_IRREGULAR", f"{shown}: {report.irregular.sentence('row')} had quotes out of place; the text was kept as it is written, quotes included.")
+            Warn(
+                "QUOTES_IRREGULAR",
+                f"{shown}: {report.irregular.sentence('row')} had quotes out of place; the text was kept as it is written, quotes included.",
+            )
         )
     changed = [(original, name) for original, name in zip(source.originals, source.names, strict=True) if original != name]
     if changed and layout.header is not None:
         told = ", ".join(f"{original!r} → {name}" for original, name in changed[:20])
         warnings.append(Warn("COLUMN_NAMES_CHANGED", f"{shown}: names that were blank, double or padded were changed: {told}."))
     if layout.header is None:
-        warnings.append(Warn("NO_HEADER", f"{shown}: the first line is taken as data; the columns are named {source.names[0]} and so on. header true would take it as names."))
+        warnings.append(
+            Warn(
+                "NO_HEADER",
+                f"{shown}: the first line is taken as data; the columns are named {source.names[0]} and so on. header true would take it as names.",
+            )
+        )
     texts = [(name, kind.note) for name, kind in zip(names, typed, strict=True) if kind.note]
     for name, note in texts[:12]:
         warnings.append(Warn("TYPE_KEPT_AS_TEXT", f"{name}: {note}."))
     if len(texts) > 12:
         warnings.append(Warn("TYPE_KEPT_AS_TEXT", f"{len(texts) - 12:,} more columns were kept as text; details say why."))
-    emptied = [f"{name} ({kind.empties:,})" for name, kind in zip(names, typed, strict=True) if kind.empties and kind.type != "VARCHAR"]
+    emptied = [
+        f"{name} ({kind.empties:,})" for name, kind in zip(names, typed, strict=True) if kind.empties and kind.type != "VARCHAR"
+    ]
     if emptied:
-        warnings.append(Warn("QUOTED_EMPTY_AS_NULL", f"Quoted empty fields are NULL where the column is not text: {', '.join(emptied[:20])}."))
+        warnings.append(
+            Warn("QUOTED_EMPTY_AS_NULL", f"Quoted empty fields are NULL where the column is not text: {', '.join(emptied[:20])}.")
+        )
     return warnings

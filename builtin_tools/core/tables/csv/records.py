@@ -95,10 +95,7 @@ def _field_pattern(dialect: Dialect) -> re.Pattern[bytes]:
     """One field and what follows it. Possessive, so that no input makes it backtrack."""
     quote = re.escape((dialect.quote or "").encode())
     delimiter = re.escape(dialect.delimiter.encode())
-    if len(dialect.delimiter.encode()) == 1:
-        plain = rb"[^" + delimiter + rb"\r\n]*+"
-    else:
-        plain = rb"(?:(?!" + delimiter + rb")[^\r\n])*+"
+    plain = rb"[^" + delimiter + rb"\r\n]*+" if len(dialect.delimiter.encode()) == 1 else rb"(?:(?!" + delimiter + rb")[^\r\n])*+"
     if dialect.escape:
         sign = re.escape(dialect.escape.encode())
         many = rb"(?:[^" + quote + sign + rb"]++|" + sign + rb".|" + quote + quote + rb")*+"
@@ -110,4 +107,6 @@ def _field_pattern(dialect: Dialect) -> re.Pattern[bytes]:
     after = rb"(?P<after>" + delimiter + rb"|\r\n|\n|\r|\Z)"
     inside = blanks + quote + rb"(?P<inside>" + many + rb")" + quote + blanks
     kept = rb"(?P<kept>" + blanks + quote + flat + quote + plain + rb")"
-    return re.compile(rb"(?:" + inside + rb"(?=" + delimiter + rb"|\r|\n|\Z)|" + kept + rb"|(?P<plain>" + plain + rb"))" + after, re.DOTALL)
+    return re.compile(
+        rb"(?:" + inside + rb"(?=" + delimiter + rb"|\r|\n|\Z)|" + kept + rb"|(?P<plain>" + plain + rb"))" + after, re.DOTALL
+    )
