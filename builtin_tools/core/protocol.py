@@ -59,7 +59,7 @@ class _Stopped(BaseException):
     """The operator ended the call by a signal."""
 
 
-class _Relayed(Exception):
+class _RelayedError(Exception):
     """A failure that the worker told; it holds the document as it came."""
 
     def __init__(self, told: dict[str, Any]) -> None:
@@ -94,7 +94,7 @@ class _Run:
         try:
             line, log = self._work()
             status = 0
-        except (ToolError, _Relayed) as problem:
+        except (ToolError, _RelayedError) as problem:
             line, status, log = self._failure(problem)
         except (_Stopped, KeyboardInterrupt):
             line, status, log = self._failure(
@@ -147,7 +147,7 @@ class _Run:
                 raise outcome.error or _internal(None)
             document = outcome.document
             if "error" in document:
-                raise _Relayed(document)
+                raise _RelayedError(document)
             for pending in document["publish"]:
                 put_in_place(self.directory, scratch.path, pending)
         finally:
