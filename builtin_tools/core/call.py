@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .artifacts import ArtifactDirectory, InputFile, OutputFile
+from .digests import WORTH_BYTES, State, known
 from .envelope import Artifact, Warn
 from .errors import InvalidParameters
 from .limits import parse_size, processors
@@ -44,9 +45,10 @@ class Pending:
 class _Digest(threading.Thread):
     """The sha256 of an input, taken beside the work; hashlib lets other threads run meanwhile."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, state: State) -> None:
         super().__init__(daemon=True)
         self._descriptor = descriptor
+        self.state = state
         self.value = ""
         self.start()
 
@@ -84,6 +86,7 @@ class Call:
     pending: list[Pending] = field(default_factory=list)
     warnings: list[Warn] = field(default_factory=list)
     layers: dict[str, Any] = field(default_factory=dict)
+    hashed: list[tuple[State, str]] = field(default_factory=list)
     _digests: dict[str, _Digest | str] = field(default_factory=dict)
 
     # ---- limits
@@ -117,8 +120,15 @@ class Call:
             self.inputs[file.path] = file
         if whole and file.path not in self._digests:
             descriptor = self.directory.open_descriptor(file)
-            small = file.size < _BLOCK
-            self._digests[file.path] = _digest_at_once(descriptor) if small else _Digest(descriptor)
+            state = State.of(os.fstat(descriptor))
+            digest = known(self.directory.root, state) if state.size >= WORTH_BYTES else ""
+            if digest:
+                os.close(descriptor)
+                self._digests[file.path] = digest
+            elif state.size < _BLOCK:
+                self._digests[file.path] = _digest_at_once(descriptor)
+            else:
+                self._digests[file.path] = _Digest(descriptor, state)
         return file
 
     def digest(self, path: str) -> str:
@@ -126,6 +136,8 @@ class Call:
         held = self._digests.get(path, "")
         if isinstance(held, _Digest):
             held.join()
+            self._digests[path] = held.value
+            self.hashed.append((held.state, held.value))
             return held.value
         return held
 

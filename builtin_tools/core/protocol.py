@@ -133,6 +133,7 @@ class _Run:
 
     def _run_worker(self, config: Any, arguments: Any) -> tuple[str, dict[str, Any]]:
         from .limits import parse_size
+        from .digests import State, remember
         from .publishing import Scratch, put_in_place
         from .watchdog import Watchdog
 
@@ -150,6 +151,8 @@ class _Run:
                 raise _RelayedError(document)
             for pending in document["publish"]:
                 put_in_place(self.directory, scratch.path, pending)
+            for state, digest in document["hashed"]:
+                remember(self.directory.root, State(*state), digest)
         finally:
             scratch.close()
         return document["line"], {
@@ -187,6 +190,7 @@ class _Run:
                 "publish": [pending.document() for pending in call.pending],
                 "rows": answer.table.total_rows if answer.table is not None else None,
                 "inputs": _input_entries(call),
+                "hashed": call.hashed,
                 "outputs": [pending.artifact.document() for pending in call.pending],
             }
         except ToolError as problem:

@@ -16,6 +16,7 @@ import time
 from typing import Any
 
 from .artifacts import OWN_FOLDER, ArtifactDirectory
+from .digests import State, remember
 from .errors import ConfigurationError, DiskLimitExceeded, OutputExists, PathOutsideArtifacts
 
 _LOCK = "lock"
@@ -130,6 +131,8 @@ def put_in_place(directory: ArtifactDirectory, scratch: str, pending: dict[str, 
         try:
             _place(source, name, here, pending)
             os.fsync(here)
+            state = State.of(os.stat(name, dir_fd=here, follow_symlinks=False))
+            remember(directory.root, state, pending["artifact"]["sha256"], settled=True)
         finally:
             os.close(here)
     except OSError as problem:

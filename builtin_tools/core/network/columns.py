@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,7 @@ def columns_of(call: Call, path: str, name: str, deadline: float) -> Columns:
 
     def work(parent: int) -> dict[str, Any]:
         die_with_parent(parent)
+        _tell_sizes(call)
         from ..tables.sources import describe_file
 
         try:
@@ -47,3 +49,12 @@ def columns_of(call: Call, path: str, name: str, deadline: float) -> Columns:
     if "problem" in outcome.document:
         return Columns(problem=outcome.document["problem"].rstrip("."))
     return Columns(tuple((column, kind) for column, kind in outcome.document["columns"]))
+
+
+def _tell_sizes(call: Call) -> None:
+    """Tells DuckDB how large the machine is by the variables that it asks before /proc/self/cgroup.
+
+    The fence of the worker lets that one process read its own /proc folder, and none that it starts.
+    """
+    os.environ["SLURM_CPUS_ON_NODE"] = str(call.threads)
+    os.environ["SLURM_MEM_PER_NODE"] = str(max(call.memory_limit // 1_000_000, 64))  # in MB

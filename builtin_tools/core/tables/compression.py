@@ -8,14 +8,15 @@ size is stopped well before. An Excel or OpenDocument file is a zip too and is l
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ..artifacts import InputFile
 from ..call import Call
-from ..errors import ConfigurationError, DiskLimitExceeded, FileCorrupt, FileEmpty, PasswordRequired, UnsupportedFormat, listed
+from ..errors import DiskLimitExceeded, FileCorrupt, FileEmpty, PasswordRequired, UnsupportedFormat, listed
 from ..limits import parse_size, readable_size
+from .compression_codecs import codec_of
 from .formats import COMPRESSIONS, format_by_content
 
 _BLOCK = 1 << 20
@@ -151,7 +152,7 @@ def _write(target: str, blocks: Iterator[bytes], bound: _Bound) -> None:
 
 def _stream_blocks(path: str, kind: str, shown: str) -> Iterator[bytes]:
     """The plain bytes of gzip, zstd, bzip2 and xz: every member or frame, one after the other."""
-    make, failures = _codec(kind)
+    make, failures = codec_of(kind)
     step = _ZSTD_INPUT if kind == "zstd" else 1 << 16
     with Path(path).open("rb") as stream:
         data = stream.read(step)
@@ -199,92 +200,6 @@ def _after_padding(stream: BinaryIO, step: int) -> bytes:
 def _is_skippable(head: bytes) -> bool:
     """Whether this begins a frame without data (RFC 8878, section 3.1.2)."""
     return len(head) >= 4 and 0x50 <= head[0] <= 0x5F and head[1:4] == b"\x2a\x4d\x18"
-
-
-# ---------------------------------------------------------------- decoders with one face
-
-
-class _Bounded:
-    """bz2's and lzma's decompressors, and that of Python 3.14 for zstd: they keep what they have not used."""
-
-    def __init__(self, codec: Any) -> None:
-        self._codec = codec
-
-    eof = property(lambda self: self._codec.eof)
-    unused_data = property(lambda self: self._codec.unused_data)
-    needs_input = property(lambda self: self._codec.needs_input)
-
-    def decompress(self, data: bytes, limit: int) -> bytes:
-        plain: bytes = self._codec.decompress(data, limit)
-        return plain
-
-    def pending(self) -> bytes:
-        return b""
-
-
-class _Zlib:
-    """zlib's decompressor, which hands back what it has not used."""
-
-    needs_input = True
-
-    def __init__(self) -> None:
-        import zlib
-
-        self._codec = zlib.decompressobj(wbits=31)
-
-    eof = property(lambda self: self._codec.eof)
-    unused_data = property(lambda self: self._codec.unused_data)
-
-    def decompress(self, data: bytes, limit: int) -> bytes:
-        return self._codec.decompress(data, limit)
-
-    def pending(self) -> bytes:
-        return self._codec.unconsumed_tail
-
-
-class _Zstandard(_Bounded):
-    """The package zstandard, whose decoder uses all it is given at once."""
-
-    needs_input = True
-
-    def decompress(self, data: bytes, limit: int) -> bytes:
-        plain: bytes = self._codec.decompress(data)
-        return plain
-
-
-def _codec(kind: str) -> tuple[Callable[[], Any], tuple[type[BaseException], ...]]:
-    """A maker of decoders for a compression, and what they raise for damaged data."""
-    if kind == "gzip":
-        import zlib
-
-        return _Zlib, (zlib.error,)
-    if kind == "bzip2":
-        import bz2
-
-        return lambda: _Bounded(bz2.BZ2Decompressor()), (OSError, EOFError, ValueError)
-    if kind == "xz":
-        import lzma
-
-        return lambda: _Bounded(lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=256 << 20)), (lzma.LZMAError, EOFError)
-    return _zstd_codec()
-
-
-def _zstd_codec() -> tuple[Callable[[], Any], tuple[type[BaseException], ...]]:
-    from importlib import import_module
-
-    try:
-        module: Any = import_module("compression.zstd")  # Python 3.14 and later
-        return lambda: _Bounded(module.ZstdDecompressor()), (module.ZstdError, EOFError)
-    except ImportError:
-        pass
-    try:
-        module = import_module("zstandard")
-    except ImportError:
-        raise ConfigurationError(
-            "Reading zstd needs the package zstandard, which is not installed.",
-            'The operator must install it: pip install "zstandard==0.25.0" (or Python 3.14, which has it built in).',
-        ) from None
-    return lambda: _Zstandard(module.ZstdDecompressor().decompressobj()), (module.ZstdError,)
 
 
 def _damaged(shown: str, kind: str, cause: str) -> FileCorrupt:

@@ -7,7 +7,6 @@ written ('007' stays). Blank rows and columns around the table are passed over, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -19,7 +18,6 @@ from ..errors import (
     ConfigurationError,
     FileCorrupt,
     FileEmpty,
-    InvalidParameters,
     MemoryLimitExceeded,
     PasswordRequired,
     TableNotFound,
@@ -27,6 +25,7 @@ from ..errors import (
     near_names,
 )
 from ..limits import readable_size
+from .excel_cells import Grid, area_of, column_letters
 from .excel_header import Header, find_header
 from .excel_parts import error_cells, unpacked_size
 from .json_lines import LineColumn, scan_of_lines, write_lines
@@ -70,11 +69,11 @@ def prepare(call: Call, path: str, name: str, sheet: str | None = None, cell_ran
     Raises TableNotFound (no such sheet), InvalidParameters (the range), FileEmpty, FileCorrupt, PasswordRequired,
     MemoryLimitExceeded, ConfigurationError (the package is missing).
     """
-    area = _area(cell_range)
+    area = area_of(cell_range)
     _refuse_bombs(call, path, name)
     book = _open(path, name)
     chosen, cells = _choose(book, name, sheet)
-    grid = _Grid(cells, area)
+    grid = Grid(cells, area)
     header = find_header(list(grid.rows(_LOOKED_AT)), grid.merged())
     if header is None:
         raise FileEmpty(f"The sheet {chosen!r} of {name!r} holds no cells with values there.", _sheets_hint(book))
@@ -200,75 +199,13 @@ def _sheets_hint(book: Any) -> str:
 # ---------------------------------------------------------------- cells
 
 
-def _area(cell_range: str | None) -> tuple[int, int, int, int] | None:
-    """First row and column, last row and column of a range like B2:F20, counted from 0."""
-    if cell_range is None:
-        return None
-    match = re.fullmatch(r"\$?([A-Za-z]{1,3})\$?(\d{1,7}):\$?([A-Za-z]{1,3})\$?(\d{1,7})", cell_range.strip())
-    if match is None:
-        raise InvalidParameters(f"The range {cell_range[:40]!r} cannot be read.", "Write it as B2:F20.")
-    first, last = (int(match[2]) - 1, _column_number(match[1])), (int(match[4]) - 1, _column_number(match[3]))
-    if first[0] < 0 or first[0] > last[0] or first[1] > last[1]:
-        raise InvalidParameters(
-            f"The range {cell_range!r} runs backwards.", "Write first the upper left cell, then the lower right one."
-        )
-    return (*first, *last)
-
-
-def _column_number(letters: str) -> int:
-    number = 0
-    for letter in letters.upper():
-        number = number * 26 + ord(letter) - 64
-    return number - 1
-
-
-def column_letters(number: int) -> str:
-    """The letters over a column, counted from 0: 0 is A, 27 is AB."""
-    letters = ""
-    number += 1
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters
-
-
-class _Grid:
-    """The cells of a sheet, or of an area of it, row by row with their numbers; blanks are None."""
-
-    def __init__(self, cells: Any, area: tuple[int, int, int, int] | None) -> None:
-        self._cells, self._area = cells, area
-        self.first_column: int = cells.start[1] if cells.start else 0
-
-    def rows(self, limit: int | None = None) -> Iterator[tuple[int, list[Any]]]:
-        """Pairs of a row's number from 0 and its cells from `first_column` on; at most `limit` rows that are not blank."""
-        given = 0
-        for number, row in enumerate(self._cells.iter_rows()):
-            if self._area is not None:
-                if not self._area[0] <= number <= self._area[2]:
-                    continue
-                row = row[: max(0, self._area[3] - self.first_column + 1)]
-                outside = min(len(row), max(0, self._area[1] - self.first_column))
-                row = [None] * outside + row[outside:]
-            made = [None if isinstance(cell, str) and not cell else cell for cell in row]
-            if any(cell is not None for cell in made):
-                given += 1
-            yield number, made
-            if limit is not None and given >= limit:
-                return
-
-    def merged(self) -> list[tuple[int, int, int, int]]:
-        """Merged ranges as first row and column, last row and column; columns from `first_column` on."""
-        ranges = self._cells.merged_cell_ranges or []
-        return [(top, left - self.first_column, bottom, right - self.first_column) for (top, left), (bottom, right) in ranges]
-
-
 @dataclass
 class _Counts:
     rows: int = 0
     blank_rows: int = 0
 
 
-def _typed(grid: _Grid, header: Header) -> list[_Column]:
+def _typed(grid: Grid, header: Header) -> list[_Column]:
     """The columns with what their cells are, every cell looked at. Columns without name and values are left out."""
     taken: set[str] = set()
     folded = {usable_name(name).casefold() for name in header.names}
@@ -293,7 +230,7 @@ def _typed(grid: _Grid, header: Header) -> list[_Column]:
     return [column for column in columns if column.original or column.kinds]
 
 
-def _data(grid: _Grid, header: Header, columns: list[_Column], counts: _Counts) -> Iterator[list[Any]]:
+def _data(grid: Grid, header: Header, columns: list[_Column], counts: _Counts) -> Iterator[list[Any]]:
     """The rows below the header. Blank rows are passed over; those before the last row with values are counted."""
     waiting = 0
     for number, row in grid.rows():
@@ -348,7 +285,7 @@ def _note(column: _Column) -> str:
 
 
 def _told(
-    book: Any, chosen: str, header: Header, columns: list[_Column], grid: _Grid, counts: _Counts, errors: tuple[int, list[str]]
+    book: Any, chosen: str, header: Header, columns: list[_Column], grid: Grid, counts: _Counts, errors: tuple[int, list[str]]
 ) -> tuple[dict[str, Any], list[Warn]]:
     """Details and warnings about the sheet."""
     names = list(book.sheet_names)

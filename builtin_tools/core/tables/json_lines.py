@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..call import Call
-from ..envelope import Warn
 from ..errors import DiskLimitExceeded
 from ..limits import readable_size
+from .json_rows import HALVES
 from .sql_text import literal_path, quote_name, quote_text
 
 _LEAST_OBJECT = 16 << 20
 _CHECK_EVERY = 4 << 20
-_HALVES = re.compile("[\ud800-\udfff]")
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")).encode
 Encode = Callable[[Any], Any]
 
@@ -81,7 +79,7 @@ def _line(row: list[Any], keys: list[str], encoders: list[Encode | None]) -> tup
     try:
         return text.encode() + b"\n", 0
     except UnicodeEncodeError:
-        text, count = _HALVES.subn("\ufffd", text)
+        text, count = HALVES.subn("\ufffd", text)
         return text.encode() + b"\n", count
 
 
@@ -129,27 +127,3 @@ def finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: finite(part) for key, part in value.items()}
     return value
-
-
-def whole_text(value: Any) -> tuple[Any, int]:
-    """The value with halves of surrogate pairs replaced, and how many there were."""
-    if isinstance(value, str):
-        return _HALVES.subn("\ufffd", value)
-    if isinstance(value, list):
-        pairs = [whole_text(part) for part in value]
-        return [part for part, _ in pairs], sum(count for _, count in pairs)
-    if isinstance(value, dict):
-        made, total = {}, 0
-        for key, part in value.items():
-            (made_key, of_key), (made_part, of_part) = whole_text(key), whole_text(part)
-            made[made_key] = made_part
-            total += of_key + of_part
-        return made, total
-    return value, 0
-
-
-def half_pair_warnings(count: int) -> list[Warn]:
-    """The warning for halves of surrogate pairs, which are no characters."""
-    if not count:
-        return []
-    return [Warn("CHARACTER_REPLACED", f"{count:,} halves of surrogate pairs, which are no characters, were replaced by U+FFFD.")]

@@ -7,7 +7,7 @@ import re
 from ..errors import InvalidParameters
 
 Steps = tuple["str | int", ...]
-_JSONPATH = re.compile(
+_JSONPATH = (
     r"\.(?P<name>[^.\[\]'\"*]+)|\[(?P<index>\d+)\]|\[(?P<quote>['\"])(?P<quoted>.*?)(?P=quote)\]|(?P<all>\[\*\]|\.\*|\[\])"
 )
 _EXAMPLES = "Write it as a JSON Pointer (/orders, /data/0/items) or as $.orders, $.data[0].items; $ is the whole document."
@@ -25,9 +25,10 @@ def parse_records_path(path: str) -> Steps:
         return tuple(part.replace("~1", "/").replace("~0", "~") for part in text.removeprefix("#")[1:].split("/"))
     body = text[1:] if text.startswith("$") else text if text.startswith("[") else "." + text
     steps: list[str | int] = []
+    step = re.compile(_JSONPATH)
     position = 0
     while position < len(body):
-        match = _JSONPATH.match(body, position)
+        match = step.match(body, position)
         if match is None:
             raise InvalidParameters(
                 f"records_path {path[:120]!r} cannot be read at {body[position : position + 20]!r}.", _EXAMPLES

@@ -108,7 +108,7 @@ class Shape:
             kind = type(part)  # the commonest kinds here, since a call for each cell would double the time
             if kind is str:
                 shape.kinds |= TEXT
-            elif kind is int and shape.low <= part <= shape.high:
+            elif kind is int and -_SAFE <= part <= _SAFE and shape.low <= part <= shape.high:
                 shape.kinds |= INT
             else:
                 shape.add(part)
@@ -156,7 +156,7 @@ def _number_type(shape: Shape, kinds: int, depth: int) -> str:
             return "BIGINT"
         if shape.low >= 0 and shape.high < 2**64:
             return "UBIGINT"
-        if max(-shape.low, shape.high) < 10**38:
+        if not depth and max(-shape.low, shape.high) < 10**38:
             return "DECIMAL(38,0)"
     elif not kinds & WIDE and not shape.inexact:
         return "DOUBLE"

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Context, Decimal
 from typing import Any
 
 from ..call import Call
 from ..envelope import Warn
-from .json_decoding import decoder, plain
-from .json_lines import Encode, LineColumn, half_pair_warnings, json_text, reader, scan_of_lines, whole_text, write_lines
-from .json_path import parse_records_path, pointer
+from .json_decoding import plain
+from .json_lines import Encode, LineColumn, json_text, reader, scan_of_lines, write_lines
+from .json_path import parse_records_path
+from .json_rows import cells_of, details, half_pair_warnings
 from .json_schema import NULL, TEXT, Shape
 from .json_survey import ARRAY, LINES, VALUE, JsonColumn, Survey, number_text, survey
 from .prepared import Prepared, SourceColumn
 from .sql_text import quote_name, quote_text
-
-_EXACT = Context(prec=100)
 
 
 def prepare(call: Call, path: str, name: str, records_path: str | None = None) -> Prepared:
@@ -76,55 +74,8 @@ def _with_text(call: Call, found: Survey, names: set[str]) -> str:
     return _written_again(call, replace(found, columns=columns))[0]
 
 
-def details(found: Survey) -> dict[str, Any]:
-    """What an answer tells of the file."""
-    encoding = found.encoding.replace("-sig", " with a byte order mark")
-    told: dict[str, Any] = {"layout": found.layout, "encoding": encoding, "rows": found.rows}
-    if found.steps:
-        told["records_path"] = pointer(found.steps)
-    notes = {column.name: column.note for column in found.columns if column.note}
-    originals = {column.name: column.key for column in found.columns if column.key not in (None, column.name)}
-    return told | ({"column_notes": notes} if notes else {}) | ({"original_names": originals} if originals else {})
-
-
-def rows(found: Survey) -> tuple[list[list[Any]], list[Warn]]:
-    """The rows of the records that the survey kept, as Python values, and warnings about them."""
-    decode = decoder(found.notes, written=found.as_written, long_integers=True).decode
-    shown, halves = [], 0
-    for text in found.kept:
-        cells = [
-            None if part is None else _cell(part, column)
-            for column, part in zip(found.columns, _cells(decode(text), found), strict=True)
-        ]
-        if found.half_pairs:
-            cells, count = whole_text(cells)
-            halves += count
-        shown.append(cells)
-    return shown, half_pair_warnings(halves)
-
-
 def _nullable(found: Survey, column: JsonColumn) -> bool:
     return column.key is None or found.shape.ragged or bool((column.shape.kinds | found.shape.kinds) & NULL)
-
-
-def _cells(record: Any, found: Survey) -> list[Any]:
-    """The values of a record in the order of the columns."""
-    if record is None:
-        return [None] * len(found.columns)
-    return [record if column.key is None else record.get(column.key) for column in found.columns]
-
-
-def _cell(value: Any, column: JsonColumn) -> Any:
-    """A value of a column as an answer takes it."""
-    if column.type == "VARCHAR":
-        return number_text(value)
-    value = plain(value)
-    if column.type == "DOUBLE":
-        return float(value)
-    if column.type.startswith("DECIMAL("):
-        scale = int(column.type[8:-1].partition(",")[2])
-        return Decimal(number_text(value)).quantize(Decimal(1).scaleb(-scale), context=_EXACT)
-    return value
 
 
 def _as_text(value: Any) -> str:
@@ -155,7 +106,7 @@ def _written_again(call: Call, found: Survey) -> tuple[str, list[str], list[Warn
 
     def every() -> Iterator[list[Any]]:
         for record in found.records(written=written):
-            yield _cells(record, found)
+            yield cells_of(record, found)
 
     lines = write_lines(call, f"json-{_tag(found)}.ndjson", found.name, columns, every())
     return scan_of_lines(lines, columns), [lines.path], half_pair_warnings(lines.replaced)

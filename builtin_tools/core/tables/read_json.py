@@ -54,7 +54,7 @@ def read_json(
 
 def _table(found: Survey, source: Plain, offset: int) -> Answer:
     """The table, made without an engine."""
-    from .json_table import details, rows
+    from .json_rows import details, rows
 
     shown, warnings = rows(found)
     columns = [Column(column.name, column.type) for column in found.columns]

@@ -66,7 +66,7 @@ CANDIDATES: dict[str, tuple[tuple[str, ...], float]] = {
     "mac-cyrillic": (_CYRILLIC, 4.5),
 }
 _EAST_ASIAN = {"ko", "ja", KANA, "zh-hans", "zh-hant"}
-_LESS_COMMON = {"zh-hant": 0.5, KANA: 3.0, "is": 4.0, "ca": 0.5, "et": 0.5}
+_LESS_COMMON = {"zh-hant": 0.5, KANA: 3.0, "is": 6.0, "ca": 0.5, "et": 0.5}
 
 
 @dataclass(frozen=True)

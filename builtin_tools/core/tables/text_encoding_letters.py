@@ -1,7 +1,7 @@
 """How frequent characters, and pairs of letters, are in the languages of the legacy encodings.
 
-The tables were counted over the Chinese, Korean, Japanese, ... translations of iso-codes and of GNU and Debian programs;
-those of Korean, Japanese and Chinese half over lists of the words that stand in the heads and cells of tables.
+The tables were counted over half of the translations of iso-codes and of GNU and Debian
+programs; those of Korean, Japanese and Chinese to one half over words that stand in the heads and cells of tables.
 A table is a string of costs and what has them: `8 니다 9 가` says that 니 and 다 cost 8 half-nats (a probability of
 e^-4) and 가 costs 9. What is not in a table is rarer than all that is. In pairs at least one letter is not ASCII,
 all are lower case, `_` is whatever is neither letter nor digit, and `0` is a digit.

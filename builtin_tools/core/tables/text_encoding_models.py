@@ -37,7 +37,7 @@ _SIGNS = {
     **dict.fromkeys("®™", (5.5, _AFTER_WORD)),
     **dict.fromkeys("…", (5.5, _CLOSES)),
     **dict.fromkeys("§©№", (6.0, _ALONE)),
-    "µ": (4.5, _OPENS),
+    "µ": (3.5, _OPENS),
     "\u00a0": (4.5, _ANYWHERE),
 }
 _MISPLACED = 4.5
@@ -99,8 +99,8 @@ def _rare(language: str, char: str) -> float:
         return 7.0
     if "\uff01" <= char <= "\uff5e":  # full-width ASCII
         return 8.5
-    if "\uff61" <= char <= "\uff9f":
-        return 8.0
+    if "\uff61" <= char <= "\uff9f":  # half width; first the punctuation
+        return 10.0 if char <= "\uff65" else 8.0
     if "\u3040" <= char <= "\u30ff":
         return 8.0 if language in ("ja", KANA) else 12.0
     if "\uac00" <= char <= "\ud7a3":
