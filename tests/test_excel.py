@@ -17,7 +17,8 @@ import pytest
 from builtin_tools.core.artifacts import ArtifactDirectory
 from builtin_tools.core.call import Call
 from builtin_tools.core.errors import FileCorrupt, FileEmpty, InvalidParameters, MemoryLimitExceeded, TableNotFound
-from builtin_tools.core.tables.excel import column_letters, prepare, sheet_names
+from builtin_tools.core.tables.excel import prepare, sheet_names
+from builtin_tools.core.tables.excel_cells import column_letters
 from builtin_tools.core.tables.prepared import Prepared
 
 Rows = list[list[Any]]
@@ -176,7 +177,7 @@ def test_names_that_stand_twice_or_are_blank_get_names_of_their_own(opened: Open
 
 
 def test_heads_merged_over_several_columns_are_put_together(opened: Open) -> None:
-    sheet = [["Sales", None, None, None], ["region", "Q1", None, "Q2"], [None, "Jan", "Feb", "Apr"], ["EU", 1, 2, 3]]
+    sheet: Rows = [["Sales", None, None, None], ["region", "Q1", None, "Q2"], [None, "Jan", "Feb", "Apr"], ["EU", 1, 2, 3]]
     made, rows = opened(workbook({"S": sheet}, merged=("A1:D1", "A2:A3", "B2:C2")))
     assert [column.name for column in made.columns] == ["region", "Q1 Jan", "Q1 Feb", "Q2 Apr"] and rows == [("EU", 1, 2, 3)]
     assert "HEADER_OF_SEVERAL_ROWS" in codes(made)

@@ -20,8 +20,9 @@ from builtin_tools.core.envelope import json_value
 from builtin_tools.core.errors import UnsupportedFormat
 from builtin_tools.core.tables.json_keywords import KEYWORDS
 from builtin_tools.core.tables.json_path import parse_records_path, pointer
+from builtin_tools.core.tables.json_rows import rows
 from builtin_tools.core.tables.json_survey import survey
-from builtin_tools.core.tables.json_table import prepare, rows
+from builtin_tools.core.tables.json_table import prepare
 from builtin_tools.core.tables.prepared import Prepared
 
 DUCKDB = _duckdb.connect(":memory:", False, {"threads": "1"})
@@ -98,7 +99,7 @@ def cell_is_exact(wanted: Any, found: Any, kind: str) -> bool:
     return same(wanted, found)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(RECORDS | OF_ONE_TYPE, st.booleans())
 def test_any_records_come_back_exactly(records: list[dict[str, Any]], in_lines: bool) -> None:
     text = "".join(dumped(record) + "\n" for record in records) if in_lines else dumped(records)
