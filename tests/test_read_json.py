@@ -211,3 +211,9 @@ def test_a_small_file_is_read_without_an_engine() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TOOL.parents[2], env={**os.environ}
     )
     assert done.stdout == "[]\n"
+
+
+def test_a_pattern_must_match_one_file(read: Read) -> None:
+    assert read({"one.json": "[1]"}, path="o*.json")["table"]["rows"] == [[1]]
+    error = read({"two.json": "[2]"}, path="*.json")["error"]
+    assert error["code"] == "INVALID_PARAMETERS" and "one.json" in error["message"] and "query_sql" in error["guidance"]

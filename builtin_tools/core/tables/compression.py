@@ -8,7 +8,7 @@ size is stopped well before. An Excel or OpenDocument file is a zip too and is l
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -159,11 +159,7 @@ def _stream_blocks(path: str, kind: str, shown: str) -> Iterator[bytes]:
         while data:
             codec = make()
             try:
-                for piece in _member(codec, data, stream, step):
-                    if isinstance(piece, bytes):
-                        yield piece
-                    else:
-                        data = piece[0]
+                data = yield from _member(codec, data, stream, step)
             except failures as problem:
                 raise _damaged(shown, kind, str(problem)) from None
             if not codec.eof:
@@ -177,17 +173,16 @@ def _stream_blocks(path: str, kind: str, shown: str) -> Iterator[bytes]:
                 raise _damaged(shown, kind, "bytes that are no part of it follow after its end")
 
 
-def _member(codec: Any, data: bytes, stream: BinaryIO, step: int) -> Iterator[bytes | tuple[bytes]]:
-    """The plain bytes of one member; at last, in a tuple, the input that was read and not used."""
+def _member(codec: Any, data: bytes, stream: BinaryIO, step: int) -> Generator[bytes, None, bytes]:
+    """Yields the plain bytes of one member; returns the input that was read and not used."""
     while True:
         yield codec.decompress(data, _BLOCK)
         if codec.eof:
-            yield (codec.unused_data,)
-            return
+            unused: bytes = codec.unused_data
+            return unused
         data = codec.pending()
         if not data and codec.needs_input and not (data := stream.read(step)):
-            yield (b"",)
-            return
+            return b""
 
 
 def _after_padding(stream: BinaryIO, step: int) -> bytes:

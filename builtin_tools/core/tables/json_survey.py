@@ -13,9 +13,9 @@ from typing import Any
 
 from ..envelope import Warn
 from ..errors import listed
-from .json_decoding import Digits, Notes
+from .json_decoding import Notes
 from .json_path import Steps
-from .json_records import ARRAY, LINES, OBJECT, SCALAR, layout, records
+from .json_records import ARRAY, LINES, layout, records
 from .json_schema import DECIMAL_PENDING, MAX_FIELDS, NULL, NUMBER, REAL, TEXT, WIDE, Precision, Shape, column_type
 from .json_text import TextWindow
 
@@ -228,29 +228,11 @@ def note_warnings(notes: Notes) -> list[Warn]:
 
 
 def number_text(value: Any) -> str:
-    """A scalar as JSON writes it."""
+    """A scalar as text: text as it is, numbers as they are written, true and false as JSON has them."""
     if isinstance(value, str):
-        return str(value) if not isinstance(value, Digits) else str.__str__(value)
+        return str(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        if value != value:
-            return "NaN"
-        return repr(value) if value - value == 0 else ("Infinity" if value > 0 else "-Infinity")
-    return str(value)
-
-
-__all__ = [
-    "ARRAY",
-    "LINES",
-    "OBJECT",
-    "SCALAR",
-    "VALUE",
-    "JsonColumn",
-    "Survey",
-    "note_warnings",
-    "number_text",
-    "survey",
-    "unused_name",
-    "usable_name",
-]
+    if isinstance(value, float) and value - value != 0:
+        return "NaN" if value != value else ("Infinity" if value > 0 else "-Infinity")
+    return repr(value)

@@ -15,9 +15,10 @@ from ..envelope import Warn
 from .json_decoding import plain
 from .json_lines import Encode, LineColumn, json_text, reader, scan_of_lines, write_lines
 from .json_path import parse_records_path
+from .json_records import ARRAY, LINES
 from .json_rows import cells_of, details, half_pair_warnings
 from .json_schema import NULL, TEXT, Shape
-from .json_survey import ARRAY, LINES, VALUE, JsonColumn, Survey, number_text, survey
+from .json_survey import VALUE, JsonColumn, Survey, number_text, survey
 from .prepared import Prepared, SourceColumn
 from .sql_text import quote_name, quote_text
 

@@ -33,7 +33,7 @@ def read_json(
     """
     call = current()
     steps = parse_records_path(records_path or "")
-    file = call.read(call.directory.input_file(path))
+    file = call.read(_the_file(call, path))
     source = decompressed(call, file)
     _refuse_others(source, file)
     wanted = output_path is not None or output_format is not None
@@ -50,6 +50,18 @@ def read_json(
         answer.artifacts.append(_write(call, found, output, format_name))
         answer.summary = answer.summary.replace(";", f", all in {output.path};", 1)
     return answer
+
+
+def _the_file(call: Call, path: str) -> InputFile:
+    """The one file that the path, or a pattern, names."""
+    files, _ = call.directory.input_files(path)
+    if len(files) > 1:
+        names = [file.path for file in files]
+        raise InvalidParameters(
+            f"{path!r} matches {len(files):,} files: {listed(names, 8)}.",
+            f"Name one of them; query_table and query_sql read several at once, as in FROM {path!r}.",
+        )
+    return files[0]
 
 
 def _table(found: Survey, source: Plain, offset: int) -> Answer:
