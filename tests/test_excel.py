@@ -236,3 +236,9 @@ def test_a_workbook_that_unpacks_to_more_than_the_memory_is_refused(opened: Open
 def test_integers_that_no_double_holds_are_not_made_up(opened: Open) -> None:
     made, rows = opened({"S": [["n"], [2**53], [1.2345678901234567e19]]})
     assert types(made) == ["DOUBLE"] and rows == [(float(2**53),), (1.2345678901234567e19,)]
+
+
+def test_the_text_form_has_cells_as_they_are_written(opened: Open) -> None:
+    made, _ = opened({"S": [["n", "d"], [7, date(2024, 1, 2)], [None, date(2024, 1, 3)]]})
+    assert made.with_text is not None
+    assert _duckdb.connect().execute(made.with_text({"n", "d"})).fetchall() == [("7", "2024-01-02"), (None, "2024-01-03")]

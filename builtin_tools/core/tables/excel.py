@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from ..call import Call
@@ -26,41 +25,14 @@ from ..errors import (
 )
 from ..limits import readable_size
 from .excel_cells import Grid, area_of, column_letters
+from .excel_columns import SheetColumn
 from .excel_header import Header, find_header
 from .excel_parts import error_cells, unpacked_size
-from .json_lines import LineColumn, scan_of_lines, write_lines
+from .json_lines import scan_of_lines, write_lines
 from .json_survey import unused_name, usable_name
-from .prepared import Prepared, SourceColumn
+from .prepared import Prepared
 
-_INTEGER, _REAL, _BOOLEAN, _DATE, _TIMESTAMP, _TIME, _INTERVAL, _TEXT = (1 << bit for bit in range(8))
-_KINDS = {bool: _BOOLEAN, str: _TEXT, int: _INTEGER, date: _DATE, datetime: _TIMESTAMP, time: _TIME, timedelta: _INTERVAL}
-_TYPES = {
-    _INTEGER: "BIGINT", _REAL: "DOUBLE", _INTEGER | _REAL: "DOUBLE", _BOOLEAN: "BOOLEAN", _DATE: "DATE",
-    _TIMESTAMP: "TIMESTAMP", _DATE | _TIMESTAMP: "TIMESTAMP", _TIME: "TIME", _INTERVAL: "INTERVAL",
-}  # fmt: skip
-_EXACT = 2**53
 _LOOKED_AT = 40  # rows among which the header is sought
-
-
-@dataclass
-class _Column:
-    """A column of the sheet: where it stands, its name, what its cells are, and the largest integer among them."""
-
-    position: int
-    name: str
-    original: str
-    kinds: int = 0
-    blanks: int = 0
-
-    def add(self, value: Any) -> None:
-        kind = _KINDS.get(type(value), 0)
-        if not kind:
-            kind = _INTEGER if value.is_integer() and -_EXACT <= value <= _EXACT else _REAL
-        self.kinds |= kind
-
-    @property
-    def type(self) -> str:
-        return _TYPES.get(self.kinds, "VARCHAR")
 
 
 def prepare(call: Call, path: str, name: str, sheet: str | None = None, cell_range: str | None = None) -> Prepared:
@@ -80,27 +52,22 @@ def prepare(call: Call, path: str, name: str, sheet: str | None = None, cell_ran
     columns = _typed(grid, header)
     if not columns:
         raise FileEmpty(f"The sheet {chosen!r} of {name!r} holds no columns.", _sheets_hint(book))
-    plan = [LineColumn(column.name, column.type, _encoder(column.type)) for column in columns]
     counts = _Counts()
-    lines = write_lines(
-        call, f"sheet-{abs(hash((path, chosen, cell_range))):x}.ndjson", name, plan, _data(grid, header, columns, counts)
-    )
+
+    def written(names: set[str], counted: _Counts) -> tuple[str, str]:
+        plan = [column.in_lines(as_words=column.name in names) for column in columns]
+        tag = abs(hash((path, chosen, cell_range, frozenset(names))))
+        lines = write_lines(call, f"sheet-{tag:x}.ndjson", name, plan, _data(grid, header, columns, counted))
+        return scan_of_lines(lines, plan), lines.path
+
+    scan, scratch_file = written(set(), counts)
     told, warnings = _told(book, chosen, header, columns, grid, counts, error_cells(path, chosen))
     return Prepared(
-        scan_of_lines(lines, plan),
-        [
-            SourceColumn(
-                column.name,
-                column.type,
-                column.original,
-                _note(column),
-                nullable=column.blanks > 0 or not column.kinds,
-                empty=not column.kinds,
-            )
-            for column in columns
-        ],
+        scan,
+        [column.source() for column in columns],
         "excel",
-        [lines.path],
+        [scratch_file],
+        with_text=lambda names: written(names, _Counts())[0],
         rows=counts.rows,
         details=told,
         warnings=warnings,
@@ -205,19 +172,19 @@ class _Counts:
     blank_rows: int = 0
 
 
-def _typed(grid: Grid, header: Header) -> list[_Column]:
+def _typed(grid: Grid, header: Header) -> list[SheetColumn]:
     """The columns with what their cells are, every cell looked at. Columns without name and values are left out."""
     taken: set[str] = set()
     folded = {usable_name(name).casefold() for name in header.names}
     columns = []
     for position, name in enumerate(header.names):
         shown = unused_name(usable_name(name).strip() or f"column{position + 1}", taken, folded)
-        columns.append(_Column(position, shown, name))
+        columns.append(SheetColumn(position, shown, name))
     for number, row in grid.rows():
         if number < header.first_data_row:
             continue
         while len(columns) < len(row):
-            columns.append(_Column(len(columns), unused_name(f"column{len(columns) + 1}", taken, folded), ""))
+            columns.append(SheetColumn(len(columns), unused_name(f"column{len(columns) + 1}", taken, folded), ""))
         filled = False
         for column, cell in zip(columns, row, strict=False):
             if cell is not None:
@@ -230,7 +197,7 @@ def _typed(grid: Grid, header: Header) -> list[_Column]:
     return [column for column in columns if column.original or column.kinds]
 
 
-def _data(grid: Grid, header: Header, columns: list[_Column], counts: _Counts) -> Iterator[list[Any]]:
+def _data(grid: Grid, header: Header, columns: list[SheetColumn], counts: _Counts) -> Iterator[list[Any]]:
     """The rows below the header. Blank rows are passed over; those before the last row with values are counted."""
     waiting = 0
     for number, row in grid.rows():
@@ -246,46 +213,11 @@ def _data(grid: Grid, header: Header, columns: list[_Column], counts: _Counts) -
         yield cells
 
 
-def _encoder(kind: str) -> Any:
-    if kind == "VARCHAR":
-        return as_text
-    if kind == "BIGINT":
-        return int
-    if kind == "TIMESTAMP":
-        return lambda value: value.isoformat(" ") if isinstance(value, datetime) else f"{value.isoformat()} 00:00:00"
-    if kind in ("DATE", "TIME"):
-        return lambda value: value.isoformat()
-    if kind == "INTERVAL":
-        return lambda value: f"{value.days} days {value.seconds} seconds {value.microseconds} microseconds"
-    return None
-
-
-def as_text(value: Any) -> str:
-    """A cell in a column of text: text as it stands, whole numbers without a point, dates in ISO 8601."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and -_EXACT <= value <= _EXACT else repr(value)
-    if isinstance(value, (date, time)):
-        return value.isoformat()
-    return str(value)
-
-
 # ---------------------------------------------------------------- what was found
 
 
-def _note(column: _Column) -> str:
-    if not column.kinds:
-        return "no values"
-    if column.type == "VARCHAR" and column.kinds != _TEXT:
-        return "cells of several types, as they are written"
-    return ""
-
-
 def _told(
-    book: Any, chosen: str, header: Header, columns: list[_Column], grid: Grid, counts: _Counts, errors: tuple[int, list[str]]
+    book: Any, chosen: str, header: Header, columns: list[SheetColumn], grid: Grid, counts: _Counts, errors: tuple[int, list[str]]
 ) -> tuple[dict[str, Any], list[Warn]]:
     """Details and warnings about the sheet."""
     names = list(book.sheet_names)
@@ -295,7 +227,7 @@ def _told(
     told["first_column"] = column_letters(grid.first_column + header.first_column)
     told |= {key: value for key, value in (("hidden_sheets", hidden), ("rows_above_header", header.above)) if value}
     originals = {column.name: column.original for column in columns if column.original != column.name}
-    notes = {column.name: note for column in columns if (note := _note(column))}
+    notes = {column.name: note for column in columns if (note := column.note)}
     told |= ({"original_names": originals} if originals else {}) | ({"column_notes": notes} if notes else {})
     warnings = []
     others = [other for other in names if other != chosen]
@@ -305,8 +237,7 @@ def _told(
     if originals:
         pairs = [f"{original!r} is {name!r}" for name, original in originals.items()]
         warnings.append(Warn("COLUMN_RENAMED", f"Names that are blank, stand twice or cannot be written: {listed(pairs, 12)}."))
-    if notes and any("several" in note for note in notes.values()):
-        mixed = [name for name, note in notes.items() if "several" in note]
+    if mixed := [column.name for column in columns if column.is_mixed]:
         warnings.append(Warn("TYPES_MIXED", f"Columns with cells of several types are VARCHAR: {listed(mixed, 12)}."))
     if counts.blank_rows:
         warnings.append(Warn("BLANK_ROWS_SKIPPED", f"Blank rows among the data were passed over: {counts.blank_rows:,}."))
