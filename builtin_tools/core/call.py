@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import threading
 from contextvars import ContextVar
@@ -75,13 +76,17 @@ def _digest_at_once(descriptor: int) -> str:
 
 @dataclass
 class Call:
-    """What a tool's logic works with. `scratch` is a folder of this call alone, removed when it ends."""
+    """What a tool's logic works with. `scratch` is a folder of this call alone, removed when it ends.
+
+    `deadline`, in seconds of time.monotonic(), is when the watchdog ends the call.
+    """
 
     tool: str
     config: Any
     arguments: dict[str, Any]
     directory: ArtifactDirectory
     scratch: str
+    deadline: float = math.inf
     inputs: dict[str, InputFile] = field(default_factory=dict)
     pending: list[Pending] = field(default_factory=list)
     warnings: list[Warn] = field(default_factory=list)

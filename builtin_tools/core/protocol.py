@@ -172,7 +172,7 @@ class _Run:
         from .watchdog import memory_error
 
         asked = arguments.model_dump(exclude_none=True)
-        call = calls.Call(self.tool, config, asked, self.directory, scratch)
+        call = calls.Call(self.tool, config, asked, self.directory, scratch, self.deadline_base + config.timeout_seconds)
         calls.activate(call)
         try:
             call.layers = {

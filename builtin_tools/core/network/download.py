@@ -32,7 +32,7 @@ from .progress import Progress
 from .transfer import Limits, Received, Transfer
 
 _SCRATCH = "download"
-_RESERVE = 0.5  # seconds kept for hashing and placing the file, and for telling that time is up
+_RESERVE = 1.0  # seconds kept for hashing and placing the file, and for telling that time is up
 _OWN_HEADERS = {
     "host", "range", "if-range", "content-length", "transfer-encoding", "connection", "accept-encoding", "te", "upgrade",
     "expect", "trailer",
@@ -57,8 +57,7 @@ class Network:
 def download_file(network: Network, url: str, output_path: str | None, overwrite: bool) -> Answer:
     """The answer of download_file. Raises NetworkError, OutputExists, PathOutsideArtifacts and what the parts raise."""
     call = current()
-    started = time.monotonic()
-    deadline = started + network.timeout_seconds - min(_RESERVE, network.timeout_seconds / 4)
+    deadline = call.deadline - min(_RESERVE, network.timeout_seconds / 3)
     target = urls.parse(url)
     folder, chosen = _destination(call, output_path, overwrite)
     max_bytes = parse_size(network.max_bytes, "max_bytes")
