@@ -21,10 +21,7 @@ _KEYS_KEPT = 2000
 
 
 class Nowhere(InvalidParameters):
-    """The records_path leads to nothing. `names` are the keys where it failed."""
-
-    def __init__(self, message: str, guidance: str) -> None:
-        super().__init__(message, guidance)
+    """The records_path leads to nothing."""
 
 
 def layout(window: TextWindow) -> str:

@@ -20,6 +20,8 @@ from .json_schema import DECIMAL_PENDING, MAX_FIELDS, NULL, NUMBER, REAL, TEXT, 
 from .json_text import TextWindow
 
 VALUE = "value"
+_MIXED = "values of several types, as they are written"
+_LONG = "numbers that no number type holds exactly, as they are written"
 
 
 @dataclass
@@ -161,62 +163,44 @@ def _settle_precision(found: Survey) -> None:
 
 def _explain(found: Survey) -> None:
     """Notes at columns, and warnings for what was assumed or kept back."""
-    mixed: list[str] = []
-    kept: list[str] = []
-    renamed: list[str] = []
-    not_numbers: list[str] = []
     for column in found.columns:
-        kinds = column.shape.kinds & ~NULL
-        if column.type == "VARCHAR" and kinds & ~TEXT:
-            column.note = (
-                "numbers that no number type holds exactly, as they are written"
-                if not kinds & ~NUMBER
-                else "values of several types, as they are written"
-            )
-            (kept if not kinds & ~NUMBER else mixed).append(column.name)
-        elif column.type == "JSON":
-            column.note = "nested values that differ in their keys or types; take parts with ->> '$.key'"
-        elif not kinds:
-            column.note = "nothing but null"
-        if column.key is not None and column.key != column.name:
-            renamed.append(f"{column.key!r} is {column.name!r}")
-        if column.shape.not_a_number:
-            not_numbers.append(column.name)
-    warn = found.warnings
-    if mixed:
-        warn.append(
-            Warn(
-                "TYPES_MIXED",
-                f"Columns with values of several types are VARCHAR, each value as it is written: {listed(mixed, 12)}.",
-            )
-        )
-    if kept:
-        warn.append(
-            Warn(
-                "TYPE_KEPT_AS_TEXT",
-                f"Columns with numbers of more digits than a number type holds are VARCHAR: {listed(kept, 12)}.",
-            )
-        )
-    if renamed:
-        warn.append(
-            Warn(
-                "COLUMN_RENAMED", f"Keys whose names are empty, cannot be written, or differ only in case: {listed(renamed, 12)}."
-            )
-        )
-    if not_numbers:
-        warn.append(
-            Warn("NOT_A_NUMBER", f"NaN or Infinity, which JSON does not have, was read as such in: {listed(not_numbers, 12)}.")
-        )
+        column.note = _note(column)
+    told = (
+        ("TYPES_MIXED", "Columns with values of several types are VARCHAR, each value as it is written", _named(found, _MIXED)),
+        ("TYPE_KEPT_AS_TEXT", "Columns with numbers of more digits than a number type holds are VARCHAR", _named(found, _LONG)),
+        ("COLUMN_RENAMED", "Keys whose names are empty, cannot be written, or differ only in case", _renamed(found)),
+        ("NOT_A_NUMBER", "NaN or Infinity, which JSON does not have, was read as such in", _not_numbers(found)),
+    )
+    found.warnings += [Warn(code, f"{words}: {listed(names, 12)}.") for code, words, names in told if names]
     if found.shape.too_many:
-        warn.append(
-            Warn(
-                "TOO_MANY_KEYS",
-                f"The records have more than {MAX_FIELDS:,} different keys, so each record is one value of the column {VALUE}.",
-            )
-        )
+        words = f"The records have more than {MAX_FIELDS:,} different keys, so each record is one value of the column {VALUE}."
+        found.warnings.append(Warn("TOO_MANY_KEYS", words))
     elif not found.shape.is_table and found.shape.kinds & ~NULL:
-        warn.append(Warn("RECORDS_ARE_NO_OBJECTS", f"The records are not objects, so there is one column, {VALUE}."))
-    warn.extend(note_warnings(found.notes))
+        found.warnings.append(Warn("RECORDS_ARE_NO_OBJECTS", f"The records are not objects, so there is one column, {VALUE}."))
+    found.warnings += note_warnings(found.notes)
+
+
+def _note(column: JsonColumn) -> str:
+    kinds = column.shape.kinds & ~NULL
+    if not kinds:
+        return "nothing but null"
+    if column.type == "JSON":
+        return "nested values that differ in their keys or types; take parts with ->> '$.key'"
+    if column.type == "VARCHAR" and kinds != TEXT:
+        return _MIXED if kinds & ~NUMBER else _LONG
+    return ""
+
+
+def _named(found: Survey, note: str) -> list[str]:
+    return [column.name for column in found.columns if column.note == note]
+
+
+def _renamed(found: Survey) -> list[str]:
+    return [f"{column.key!r} is {column.name!r}" for column in found.columns if column.key not in (None, column.name)]
+
+
+def _not_numbers(found: Survey) -> list[str]:
+    return [column.name for column in found.columns if column.shape.not_a_number]
 
 
 def note_warnings(notes: Notes) -> list[Warn]:
