@@ -20,7 +20,7 @@ from .text_encoding_bytes import READ_BYTES, BadByte, has_c1_controls, undecodab
 from .text_encoding_models import KANA, NEVER, Model, alphabetic, east_asian
 
 SAMPLE_BYTES = 1 << 14
-AHEAD = 3.5  # nats by which the best has to be ahead: odds of thirty to one
+AHEAD = 4.0  # nats by which the best has to be ahead: odds of fifty to one
 PLAUSIBLE = 8.0  # nats a byte beyond ASCII may cost at most, on average
 DAMAGED_UTF8 = "utf-8"
 ASCII_BYTE = 2.5  # nats that a byte in ASCII costs at least where it is a character of its own, not half of one
