@@ -72,7 +72,7 @@ def _profile(engine: Engine, prepared: Prepared, column: SourceColumn) -> list[A
         or column.type.endswith("INT")
         or column.type.endswith("INTEGER")
     )
-    mean = f"avg({name})::DOUBLE" if numeric else "NULL"
+    mean = f"favg({name}::DOUBLE)" if numeric else "NULL"  # a sum of wide decimals can overflow, one of doubles cannot
     found = engine.rows(
         f"SELECT count(*) - count({name}), count(DISTINCT {comparable}), min({comparable})::VARCHAR, max({comparable})::VARCHAR, {mean} FROM ({prepared.scan})"
     )[0]

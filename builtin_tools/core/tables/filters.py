@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_FLOOR, Context, Decimal, InvalidOperation
 from typing import Any
 
 from ..errors import ColumnNotFound, InvalidParameters, listed, near_names
@@ -27,7 +27,16 @@ _SPELLINGS = {
     "is_not_null": "is_not_null not_null notnull isnotnull is_not_empty not_empty exists",
 }  # fmt: skip
 _BY_SPELLING = {word: op for op, words in _SPELLINGS.items() for word in words.split()}
-_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"}
+_INTEGERS = {
+    f"{'U' if low == 0 else ''}{name}": (low, high)
+    for name, bits in (("TINYINT", 8), ("SMALLINT", 16), ("INTEGER", 32), ("BIGINT", 64), ("HUGEINT", 128))
+    for low, high in ((-(2 ** (bits - 1)), 2 ** (bits - 1) - 1), (0, 2**bits - 1))
+}  # least and most
+_WIDE = Context(prec=2_000)
+_EXAMPLES = {
+    "VARCHAR": '"north"', "DATE": '"2024-01-31"', "BOOLEAN": "true", "TIME": '"23:59:00"', "TIMESTAMP": '"2024-01-31T12:00:00"',
+    "TIMESTAMP WITH TIME ZONE": '"2024-01-31T12:00:00+00:00"',
+} | dict.fromkeys(_INTEGERS, "12")  # fmt: skip
 _MANY = 30  # from so many values on a list is bound as one value
 
 
@@ -116,8 +125,7 @@ class _One:
             return self._text_match()
         if self.op == "!=":
             self._tell_of_nulls()
-        side = self._comparable(self.op in ("<", "<=", ">", ">="), [self.value])
-        return f"{side} {'<>' if self.op == '!=' else self.op} {self._bind(self.value, side)}"
+        return self._compared(self.op, self.value, _number(self.value) is not None)
 
     def _membership(self) -> str:
         given = self.value if isinstance(self.value, list) else [self.value]
@@ -127,9 +135,11 @@ class _One:
             raise InvalidParameters(f"The filter on {self.column.name!r} has an empty list.", "Send at least one value.")
         if self.op == "not_in":
             self._tell_of_nulls()
+        if self.exact:
+            values = [_exact(number) for number in map(self._as_number, values) if self._holds(number)]
         if not values:
-            return f"{self.name} IS {'NOT ' if self.op == 'not_in' else ''}NULL"
-        members = self._many(values) if len(values) > _MANY else ", ".join(self._bind(value, self.name) for value in values)
+            return self._constant(self.op == "not_in") if not with_null or self.op == "not_in" else f"{self.name} IS NULL"
+        members = self._many(values) if len(values) > _MANY else ", ".join(self._bind(value) for value in values)
         condition = f"{self.name} {'NOT IN' if self.op == 'not_in' else 'IN'} ({members})"
         if with_null and self.op == "in":
             return f"({condition} OR {self.name} IS NULL)"
@@ -153,8 +163,8 @@ class _One:
                 f"between on {self.column.name!r} has {json.dumps(self.value, ensure_ascii=False, default=str)[:80]}.",
                 "Send a list of two values, the least and the most, such as [10, 20].",
             )
-        side = self._comparable(True, self.value)
-        return f"{side} BETWEEN {self._bind(self.value[0], side)} AND {self._bind(self.value[1], side)}"
+        numeric = all(_number(value) is not None for value in self.value)
+        return f"{self._compared('>=', self.value[0], numeric)} AND {self._compared('<=', self.value[1], numeric)}"
 
     def _text_match(self) -> str:
         if not isinstance(self.value, (str, int, float)):
@@ -165,43 +175,99 @@ class _One:
             return f"{text} LIKE {parameter}"
         return f"{self.op}({text}, {parameter})"
 
+    # ---- comparisons
+
+    def _compared(self, op: str, value: Any, numeric: bool) -> str:
+        """The column set against one value; `numeric`: the values of this filter are numbers."""
+        sign = "<>" if op == "!=" else op
+        if self.exact:
+            return self._exactly(sign, self._as_number(value))
+        if self.column.type == "VARCHAR" and numeric and op in ("<", "<=", ">", ">="):
+            return self._text_as_number(sign, self._as_number(value))
+        return f"{self.name} {sign} {self._bind(value)}"
+
+    def _exactly(self, sign: str, number: Decimal) -> str:
+        """An integer or decimal column against a number, also one that the column's type or a common one cannot hold."""
+        _, most, scale = self.bounds
+        finer = max(0, -int(number.as_tuple().exponent))
+        if self._holds(number) or (abs(number) <= most and len(str(int(most))) + finer <= 38):
+            return f"{self.name} {sign} ${self._name_of(_exact(number))}"
+        if abs(number) > most:
+            return self._constant(sign == "<>" or ("<" in sign) == (number > 0) and sign != "=")
+        if sign in ("=", "<>"):
+            return self._constant(sign == "<>")
+        below = number.quantize(Decimal(1).scaleb(-scale), ROUND_FLOOR, _WIDE)
+        return f"{self.name} {'>' if '>' in sign else '<='} ${self._name_of(_exact(below))}"
+
+    def _text_as_number(self, sign: str, number: Decimal) -> str:
+        """Text in order against a number: as decimals where that is exact, else as doubles."""
+        note = f"{self.column.name} is text; it was compared as numbers, and values that are no numbers were left out."
+        if ("COMPARED_AS_NUMBERS", note) not in self.made.notes:
+            self.made.notes.append(("COMPARED_AS_NUMBERS", note))
+        double, decimal = f"TRY_CAST({self.name} AS DOUBLE)", f"TRY_CAST({self.name} AS DECIMAL(38,9))"
+        roughly = f"{double} {sign} ${self._name_of(float(number))}"
+        if abs(number) < 10**29 and number == number.quantize(Decimal("1e-9"), ROUND_FLOOR, _WIDE):
+            exactly = f"{decimal} {sign} CAST(${self._name_of(str(number))} AS DECIMAL(38,9))"
+            roughly = f"CASE WHEN CAST({decimal} AS DOUBLE) = {double} THEN {exactly} ELSE {roughly} END"
+        return f"(isfinite({double}) AND {roughly})"
+
+    def _constant(self, holds: bool) -> str:
+        """A condition that holds for every value, or for none; for NULL it never does."""
+        return f"{self.name} IS NOT NULL" if holds else "false"
+
     # ---- values
 
-    def _comparable(self, ordering: bool, values: list[Any]) -> str:
-        """The side of the column: itself, or its number where text is set in order against a number."""
-        numeric = all(_number(value) is not None for value in values)
-        if self.column.type == "VARCHAR" and ordering and numeric:
-            note = f"{self.column.name} is text; it was compared as numbers, and values that are no numbers were left out."
-            self.made.notes.append(("COMPARED_AS_NUMBERS", note))
-            return f"TRY_CAST({self.name} AS DECIMAL(38,9))"
-        return self.name
+    @property
+    def exact(self) -> bool:
+        """Whether the column holds integers or decimals."""
+        return self.column.type in _INTEGERS or self.column.type.startswith("DECIMAL(")
 
-    def _bind(self, value: Any, side: str) -> str:
+    @property
+    def bounds(self) -> tuple[Decimal, Decimal, int]:
+        """Of an exact column: the least value, the most, and the digits after the point."""
+        if self.column.type in _INTEGERS:
+            least, most = _INTEGERS[self.column.type]
+            return Decimal(least), Decimal(most), 0
+        width, scale = (int(part) for part in self.column.type[8:-1].split(","))
+        most = Decimal((0, (9,) * width, -scale))
+        return -most, most, scale
+
+    def _holds(self, number: Decimal) -> bool:
+        """Whether a value of the column can be this number."""
+        least, most, scale = self.bounds
+        return least <= number <= most and number == number.quantize(Decimal(1).scaleb(-scale), ROUND_FLOOR, _WIDE)
+
+    def _as_number(self, value: Any) -> Decimal:
+        number = _number(value)
+        if number is None:
+            raise self._unfit(value)
+        return number
+
+    def _bind(self, value: Any) -> str:
         """A placeholder whose value has the column's type. Raises InvalidParameters where it does not fit."""
         kind = self.column.type
-        if side.startswith("TRY_CAST"):
-            return f"${self._name_of(_exact(_number(value)))}"
-        if kind in _INTEGERS or kind.startswith("DECIMAL"):
-            number = _number(value)
-            if number is None:
-                raise self._unfit(value)
-            return f"${self._name_of(_exact(number))}"
+        if self.exact:
+            return f"${self._name_of(value)}"
         if kind in ("DOUBLE", "FLOAT"):
-            if isinstance(value, str) and value.strip().casefold() in ("nan", "infinity", "-infinity", "inf", "-inf"):
-                return f"CAST(${self._name_of(value.strip())} AS DOUBLE)"
-            number = _number(value)
-            if number is None:
-                raise self._unfit(value)
-            return f"${self._name_of(float(number))}"
+            return self._bind_double(value)
         if isinstance(value, (dict, list)):
             raise self._unfit(value)
         if kind == "VARCHAR":
             return f"${self._name_of(_text(value))}"
-        cast = "TIMESTAMP" if kind == "DATE" and len(_text(value)) > 10 else kind
         text = _text(value)
+        if kind == "BLOB" and re.fullmatch(r"hex:([0-9a-fA-F]{2})*", text):
+            return f"unhex(${self._name_of(text[4:])})"  # as answers show bytes
+        cast = "TIMESTAMP" if kind == "DATE" and len(text) > 10 else kind
         if self.engine.rows(f"SELECT TRY_CAST($1 AS {cast})", [text])[0][0] is None:
             raise self._unfit(value)
         return f"CAST(${self._name_of(text)} AS {cast})"
+
+    def _bind_double(self, value: Any) -> str:
+        if isinstance(value, str) and value.strip().casefold() in ("nan", "infinity", "-infinity", "inf", "-inf"):
+            return f"CAST(${self._name_of(value.strip())} AS DOUBLE)"
+        number = float(self._as_number(value))
+        placeholder = f"${self._name_of(number)}"
+        return f"CAST({placeholder} AS FLOAT)" if self.column.type == "FLOAT" and abs(number) < 3e38 else placeholder
 
     def _name_of(self, value: Any) -> str:
         name = f"p{len(self.made.parameters) + 1}"
@@ -209,11 +275,15 @@ class _One:
         return name
 
     def _unfit(self, value: Any) -> InvalidParameters:
-        example = {"DATE": '"2024-01-31"', "BOOLEAN": "true", "TIMESTAMP": '"2024-01-31T12:00:00"'}.get(self.column.type, "12.5")
+        kind = self.column.type
+        example = _EXAMPLES.get(kind) or ("12.5" if self.exact or kind in ("DOUBLE", "FLOAT") else "")
+        wanted = f"a value of that type, {f'such as {example}' if example else 'written as answers show it'}"
+        if isinstance(value, list) and not kind.endswith("]"):
+            wanted = 'one value, or op "in" with the list'
         return InvalidParameters(
             f"The filter on {self.column.name!r} has the value {json.dumps(value, ensure_ascii=False, default=str)[:120]}, "
             f"but the column is {self.column.type}.",
-            f"Send a value of that type, such as {example}.",
+            f"Send {wanted}.",
         )
 
     def _tell_of_nulls(self) -> None:
@@ -243,10 +313,6 @@ def _number(value: Any) -> Decimal | None:
         return None
 
 
-def _exact(number: Decimal | None) -> Any:
+def _exact(number: Decimal) -> Any:
     """The number in the narrowest type that the engine binds exactly."""
-    if number is None:
-        raise AssertionError("checked before")
-    if number == number.to_integral_value() and abs(number) < 2**127:
-        return int(number)
-    return float(number) if len(number.as_tuple().digits) > 38 else number
+    return int(number) if number == number.to_integral_value() else number

@@ -117,6 +117,11 @@ def _add_aggregate(query: _Query, number: int, given: dict[str, Any], args: Any,
         argument, default = "*", "count"
     else:
         column = find_column(name, prepared.columns, args.path, f"Aggregate {number}")
+        if function in ("sum", "avg", "stddev") and column.type == "VARCHAR":
+            raise InvalidParameters(
+                f"The aggregate {function} needs numbers, but {column.name!r} is text{f' ({column.note})' if column.note else ''}.",
+                f"Choose another column, or use query_sql with {function}(TRY_CAST({quote_name(column.name)} AS DOUBLE)).",
+            )
         argument, default = quote_name(column.name), f"{function}_{column.name}"
     alias = given.get("alias") or default
     if not isinstance(alias, str):
@@ -148,14 +153,25 @@ def _sql(args: Any, query: _Query, conditions: Conditions, prepared: Prepared) -
 
 def _order(args: Any, query: _Query, prepared: Prepared) -> list[str]:
     terms, named = [], set()
-    candidates = query.outputs if query.aggregated else [*query.outputs, *prepared.columns]
-    for given in args.order_by or []:
-        column, descending = _order_term(given, candidates, args.path)
+    others = [] if query.aggregated else [column for column in prepared.columns if column not in query.outputs]
+    candidates = [*query.outputs, *others]
+    for given in _parted(args.order_by or [], candidates):
+        column, descending = _order_term(given, candidates, "The grouped result" if query.aggregated else args.path)
         if column.name not in named:
             named.add(column.name)
             terms.append(f"{quote_name(column.name)} {'DESC' if descending else 'ASC'} NULLS LAST")
     rest = query.groups if query.aggregated else (query.outputs if terms else [])
     return terms + [quote_name(column.name) for column in rest if column.name not in named and not is_nested(column.type)]
+
+
+def _parted(order: list[Any], candidates: list[SourceColumn]) -> list[Any]:
+    """The terms, of which `name desc, id` are two unless a column is named so."""
+    names = {column.name for column in candidates}
+    parted: list[Any] = []
+    for given in order:
+        several = isinstance(given, str) and "," in given and not any(name in given for name in names if "," in name)
+        parted += [part for part in given.split(",") if part.strip()] if several else [given]
+    return parted
 
 
 def _order_term(given: Any, candidates: list[SourceColumn], table: str) -> tuple[SourceColumn, bool]:
