@@ -92,6 +92,8 @@ class Call:
     warnings: list[Warn] = field(default_factory=list)
     layers: dict[str, Any] = field(default_factory=dict)
     hashed: list[tuple[State, str]] = field(default_factory=list)
+    entries: list[tuple[str, str, str]] = field(default_factory=list)  # of the ingest cache: tag, input, options
+    used_entries: list[str] = field(default_factory=list)
     _digests: dict[str, _Digest | str] = field(default_factory=dict)
 
     # ---- limits
@@ -145,6 +147,11 @@ class Call:
             self.hashed.append((held.state, held.value))
             return held.value
         return held
+
+    def digest_at_hand(self, path: str) -> str:
+        """The sha256 of an input where it is known by now; else ""."""
+        held = self._digests.get(path, "")
+        return held if isinstance(held, str) else ""
 
     # ---- outputs
 

@@ -132,8 +132,8 @@ class _Run:
         return self._run_worker(config, arguments)
 
     def _run_worker(self, config: Any, arguments: Any) -> tuple[str, dict[str, Any]]:
-        from .limits import parse_size
         from .digests import State, remember
+        from .limits import parse_size
         from .publishing import Scratch, put_in_place
         from .watchdog import Watchdog
 
@@ -153,6 +153,7 @@ class _Run:
                 put_in_place(self.directory, scratch.path, pending)
             for state, digest in document["hashed"]:
                 remember(self.directory.root, State(*state), digest)
+            self._keep_entries(config, scratch.path, document)
         finally:
             scratch.close()
         return document["line"], {
@@ -161,6 +162,20 @@ class _Run:
             "rows": document["rows"],
             "ok": True,
         }
+
+    def _keep_entries(self, config: Any, scratch: str, document: dict[str, Any]) -> None:
+        """Puts what the worker made for the ingest cache in place, and marks what it used."""
+        if not document["entries"] and not document["used_entries"]:
+            return
+        from .limits import parse_size
+        from .tables import ingest_cache
+
+        limit = parse_size(getattr(config, "cache_limit", "5GB"), "cache_limit")
+        for tag, digest, path, options in document["entries"]:
+            if digest:
+                ingest_cache.put_in_place(self.directory, scratch, tag, ingest_cache.key_of(digest, path, options), limit)
+        for key in document["used_entries"]:
+            ingest_cache.touch(self.directory, key)
 
     # ---- inside the worker
 
@@ -191,6 +206,8 @@ class _Run:
                 "rows": answer.table.total_rows if answer.table is not None else None,
                 "inputs": _input_entries(call),
                 "hashed": call.hashed,
+                "entries": [(tag, call.digest(path), path, options) for tag, path, options in call.entries],
+                "used_entries": call.used_entries,
                 "outputs": [pending.artifact.document() for pending in call.pending],
             }
         except ToolError as problem:

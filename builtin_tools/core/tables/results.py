@@ -174,8 +174,11 @@ def _settled(value: Any, kind: str) -> Any:
     """A value that the file or the query gave as text, as what its type says it is."""
     if not isinstance(value, str) or kind == "VARCHAR":
         return value
-    if is_nested(kind):
-        return json.loads(value, parse_float=Decimal)
+    if is_nested(kind) or kind == "JSON":
+        try:
+            return json.loads(value, parse_float=Decimal)
+        except ValueError:
+            return value
     if kind in ("HUGEINT", "UHUGEINT"):
         return int(value)
     if kind in ("DOUBLE", "FLOAT"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from ..artifacts import InputFile
 from ..call import Call
 from ..envelope import Warn
 from ..errors import FileEmpty, SqlError, UnsupportedFormat, listed
+from . import ingest_cache
 from .csv.reader import CsvOptions, prepare_csv
 from .engine import Engine
 from .formats import COMPRESSIONS, format_by_content, format_by_name
@@ -19,6 +21,8 @@ from .sql_text import quote_name, quote_text
 
 _BINARY = ("pdf", "png", "jpeg", "gif", "duckdb", "sqlite", "arrow", "orc", "avro", "7z", "rar", "program")
 _MAX_FILES = 10_000
+_JSON_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*[\"}]|\[\s*(?:[\"{\[\]\d-]|true|false|null))")
+_JSON_RECORD = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*\"|\[\s*\{\s*\")")
 
 
 class Sources:
@@ -74,6 +78,10 @@ class Sources:
         tag = f"in{self._count}"
         if kind == "parquet":
             return prepare_parquet(self.engine, [file])
+        kept = ingest_cache.load(self.engine, file, options)
+        if kept is not None:
+            kept.with_text = self._with_text_again(file, options)
+            return kept
         path, name = file.real, file.path
         compression = None
         if kind in COMPRESSIONS:
@@ -81,10 +89,30 @@ class Sources:
 
             path, inner, compression = decompressed(self.call, file)
             name = file.path
-            kind = text_kind(inner or file.path, _head(path))
+            kind = kind_by(path, inner or file.path, _head(path))
         prepared = prepare_plain(self.engine, path, name, kind, options, tag)
         if compression:
             prepared.details = {"compression": compression, **prepared.details}
+        return self._kept(file, path, prepared, options, tag)
+
+    def _with_text_again(self, file: InputFile, options: CsvOptions) -> Any:
+        """What a kept copy has no more: its columns as text, read from the file anew where they are asked for."""
+
+        def with_text(columns: set[str]) -> str:
+            self._count += 1
+            again = prepare_plain(self.engine, file.real, file.path, kind_of(self.call, file), options, f"in{self._count}")
+            self.engine.allow(again.files)
+            return again.with_text(columns) if again.with_text else again.scan
+
+        return with_text
+
+    def _kept(self, file: InputFile, path: str, prepared: Prepared, options: CsvOptions, tag: str) -> Prepared:
+        """A large file's relation read from a typed copy, which becomes an entry of the ingest cache."""
+        if prepared.format == "parquet" or not ingest_cache.worth_keeping(self.call, os.path.getsize(path)):
+            return prepared
+        if not os.path.exists(self.call.scratch_path(f"{tag}.parquet")):
+            prepared = ingest_cache.keep(self.engine, prepared, tag)
+        ingest_cache.hand_over(self.engine, file, options, prepared, tag)
         return prepared
 
 
@@ -126,25 +154,23 @@ def kind_of(call: Call, file: InputFile) -> str:
         head = os.read(descriptor, 4096)
     finally:
         os.close(descriptor)
-    return text_kind(file.path, head)
+    return kind_by(file.real, file.path, head)
 
 
-def text_kind(name: str, head: bytes) -> str:
-    """The kind that first bytes and a name stand for together; csv where neither says otherwise."""
+def kind_by(path: str, name: str, head: bytes) -> str:
+    """The kind of the bytes at an absolute path, whose first ones are `head`; csv where nothing says otherwise."""
     by_content = format_by_content(head)
-    by_name = format_by_name(name)
-    if by_content == "zip" and by_name == "excel":
-        return "excel"
-    if by_content == "zip" and (b"[Content_Types].xml" in head or b"mimetypeapplication/vnd.oasis" in head or b"xl/" in head):
-        return "excel"
+    if by_content == "zip":
+        from .compression import spreadsheet_kind
+
+        return "excel" if spreadsheet_kind(path) else "zip"
     if by_content is not None:
         return by_content
+    by_name = format_by_name(name)
     if by_name in ("json", "ndjson"):
         return by_name
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if by_name not in ("csv", "tsv") and text[:1] in (b"{", b"["):
-        return "json"
-    return "csv"
+    start = _JSON_START if by_name not in ("csv", "tsv") else _JSON_RECORD
+    return "json" if start.match(head) else "csv"
 
 
 # ---------------------------------------------------------------- several files as one
@@ -224,12 +250,12 @@ def describe_file(call: Call, scratch_path: str, name: str) -> list[SourceColumn
     Raises the errors of `Sources.open`.
     """
     engine = Engine.open(call)
-    kind = text_kind(name, _head(scratch_path))
+    kind = kind_by(scratch_path, name, _head(scratch_path))
     if kind in COMPRESSIONS:
         from .compression import decompressed
 
         status = os.stat(scratch_path)
         file = InputFile(name, scratch_path, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
         path, inner, _ = decompressed(call, file)
-        scratch_path, kind = path, text_kind(inner or name, _head(path))
+        scratch_path, kind = path, kind_by(path, inner or name, _head(path))
     return prepare_plain(engine, scratch_path, name, kind, CsvOptions(), "described").columns

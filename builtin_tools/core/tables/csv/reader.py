@@ -11,6 +11,7 @@ from ...envelope import Warn
 from ...errors import FileEmpty, InvalidParameters
 from ..encoding import Encoding, find_encoding, to_utf8
 from ..engine import Engine, native
+from ..ingest_cache import kept_copy, worth_keeping
 from ..prepared import Prepared, SourceColumn
 from ..sql_text import literal_path, quote_name, quote_text
 from .conversions import convert
@@ -20,6 +21,7 @@ from .layout import Layout, find_layout, usable_names
 from .normal import Normalised, Report, normalise
 from .records import Buffer, Record, records
 from .trials import Typed
+from .typed_copy import typed_copy
 
 _SAMPLE_BYTES = 256 * 1024
 _SAMPLE_RECORDS = 1_000
@@ -40,6 +42,11 @@ class CsvOptions:
     thousands: str | None = None
     date_format: str | None = None
     null_values: tuple[str, ...] = ()
+
+    @property
+    def asks_for_conversion(self) -> bool:
+        """Whether values are to be read as something else than what they are written as."""
+        return bool(self.decimal or self.thousands or self.date_format or self.null_values)
 
 
 @dataclass
@@ -79,7 +86,7 @@ def prepare_csv(engine: Engine, path: str, shown: str, options: CsvOptions, tag:
         size = os.fstat(stream.fileno()).st_size
         buffer: Buffer = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     source = _look(shown, path, encoding, buffer, skip, options)
-    prepared = _direct(engine, source, options) if _may_be_direct(source, size) else None
+    prepared = _direct(engine, source, options, tag) if _may_be_direct(source, size) else None
     return prepared or _by_record(engine, source, options, tag)
 
 
@@ -172,12 +179,19 @@ def _may_be_direct(source: _Source, size: int) -> bool:
     )
 
 
-def _direct(engine: Engine, source: _Source, options: CsvOptions) -> Prepared | None:
+def _direct(engine: Engine, source: _Source, options: CsvOptions, tag: str) -> Prepared | None:
     dialect, layout = source.found.dialect, source.layout
     ending = "\\r\\n" if b"\r\n" in source.buffer[: source.rows[0].end] else "\\n"
     scan = _scan(source.path, layout.width, dialect.delimiter, dialect.quote or "", layout.first_row, f"'{ending}'", 4 << 20)
+    sample = _sample(source, layout.width, options)
     try:
-        total, typed = _types(engine, scan, _sample(source, layout.width, options), options)
+        if worth_keeping(engine.call, len(source.buffer)) and not options.asks_for_conversion:
+            copied = typed_copy(engine, scan, sample, engine.call.scratch_path(f"{tag}.parquet"), source.names)
+            if copied is not None:
+                report = Report(rows=copied.rows, header=0 if layout.header is None else 1)
+                prepared = _prepared(source, scan, copied.typed, report, source.names, [source.path], "DuckDB")
+                return kept_copy(prepared, engine.call.scratch_path(f"{tag}.parquet"), copied.rows)
+        total, typed = _types(engine, scan, sample, options)
     except (native().InvalidInputException, native().ConversionException):
         return None
     report = Report(rows=total, header=0 if layout.header is None else 1)
