@@ -82,7 +82,7 @@ set_up() {
   state="$(cat pyproject.toml constraints.txt | cksum) $PWD"
   if ! grep -qxF "$extras $state" "$stamp" 2>/dev/null && ! grep -qxF "all,test $state" "$stamp" 2>/dev/null; then
     say "Installing the project and its packages (once)"
-    .venv/bin/python -m pip install -q --disable-pip-version-check --no-input -c constraints.txt -e ".[$extras]" || return 1
+    .venv/bin/python -m pip install -qq --disable-pip-version-check --no-input -c constraints.txt -e ".[$extras]" || return 1
     printf '%s\n' "$extras $state" > "$stamp"
   fi
   set_up_printing
