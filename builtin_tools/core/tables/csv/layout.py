@@ -37,7 +37,7 @@ def find_layout(rows: list[Record], header: bool | None, skip_rows: int | None) 
     usual = _usual_width(rows[start:])
     if not skip_rows:
         start = _pass_over(rows, usual, layout, header)
-    while start < len(rows) and _blank(rows[start]) and (usual > 1 or start == 0):
+    while start < len(rows) and is_blank(rows[start]) and (usual > 1 or start == 0):
         layout.preamble.append(start)
         start += 1
     if start >= len(rows):
@@ -50,13 +50,14 @@ def find_layout(rows: list[Record], header: bool | None, skip_rows: int | None) 
     return layout
 
 
-def _blank(record: Record) -> bool:
-    """A line with nothing, or with nothing but blanks, on it."""
-    return len(record.fields) == 1 and (record.fields[0] is None or not record.fields[0].strip())
+def is_blank(record: Record) -> bool:
+    """A line with nothing, or with nothing but blanks, on it; a quoted empty field is something."""
+    text = record.fields[0]
+    return len(record.fields) == 1 and (text is None or (text != b"" and not text.strip()))
 
 
 def _usual_width(rows: list[Record]) -> int:
-    widths = Counter(len(row.fields) for row in rows if not _blank(row))
+    widths = Counter(len(row.fields) for row in rows if not is_blank(row))
     if not widths:
         return 1
     most = max(widths.values())
@@ -70,7 +71,7 @@ def _pass_over(rows: list[Record], usual: int, layout: Layout, header: bool | No
         return start
     full = next((index for index in range(start, len(rows)) if len(rows[index].fields) >= usual), start)
     if full > start and header is not False:
-        before = next((index for index in range(full - 1, start - 1, -1) if not _blank(rows[index])), None)
+        before = next((index for index in range(full - 1, start - 1, -1) if not is_blank(rows[index])), None)
         if before is not None and before == full - 1 and _is_short_header(rows[before], rows[full], usual):
             full = before
     if full == start:
@@ -86,7 +87,10 @@ def _leading_comments(rows: list[Record], usual: int, layout: Layout) -> int:
     if index == 0 or index >= len(rows):
         return 0
     only_one_and_header = index == 1 and usual > 1 and len(rows[0].fields) == usual and _has_data(rows[1])
-    if only_one_and_header or (index > 1 and all(len(row.fields) == usual > 1 for row in rows[:index])):
+    last = rows[index - 1]
+    if index > 1 and usual > 1 and len(last.fields) == usual and not all(len(row.fields) == usual for row in rows[:index]):
+        index -= 1  # the names stand in the last of the comments
+    elif only_one_and_header or (index > 1 and all(len(row.fields) == usual > 1 for row in rows[:index])):
         return 0
     if len(rows[0].fields) == 1 == usual and not (rows[0].fields[0] or b"").startswith(b"# "):
         return 0
@@ -124,7 +128,7 @@ def _after_titles_padded_with_delimiters(rows: list[Record], start: int, usual: 
 def _looks_like_header(rows: list[Record], start: int) -> bool:
     """Whether the first record names the columns. Words do; a number above numbers does not, unless it is a year."""
     cells = rows[start].fields
-    below = [row for row in rows[start + 1 : start + 60] if not _blank(row)]
+    below = [row for row in rows[start + 1 : start + 60] if not is_blank(row)]
     numbers = [cell is not None and bool(_NUMBER_OR_DATE.fullmatch(cell.strip())) for cell in cells]
     if not any(numbers):
         return True

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .layout import Layout
-from .records import Buffer, Dialect, Record, records
+from .layout import Layout, is_blank
+from .records import Buffer, Dialect, Record, by_the_line, records
 
 _MAX_EXTRA = 100
 _BLOCK = 1 << 20
@@ -52,6 +52,7 @@ class Report:
     surplus: Lines = field(default_factory=Lines)
     trailing: Lines = field(default_factory=Lines)
     irregular: Lines = field(default_factory=Lines)
+    other_delimiter: Lines = field(default_factory=Lines)
 
     def document(self) -> dict[str, object]:
         away = self.preamble.count + self.comments.count + self.blank.count
@@ -68,6 +69,7 @@ class Report:
             "preamble_lines": self.preamble, "comment_lines": self.comments, "blank_lines": self.blank,
             "padded_rows": self.padded, "surplus_rows": self.surplus, "trailing_delimiter_rows": self.trailing,
             "irregular_quote_rows": self.irregular,
+            "other_delimiter_rows": self.other_delimiter,
         }  # fmt: skip
         return told | {name: lines.document() for name, lines in named.items() if lines}
 
@@ -104,6 +106,7 @@ def _write(
     most = layout.width + _MAX_EXTRA
     with open(target, "wb", buffering=_BLOCK) as stream:
         for record in records(buffer, start, len(buffer), dialect, line):
+            record = _mended(buffer, record, dialect, width, report)
             fields = record.fields
             if _passed_over(record, width, layout.comment_sign, report):
                 continue
@@ -130,11 +133,28 @@ def _write(
     return Normalised(report, written if surplus_there else width, written, longest), written
 
 
+def _mended(buffer: Buffer, record: Record, dialect: Dialect, width: int, report: Report) -> Record:
+    """The record itself, or another reading of it where only that gives just as many fields as the table has."""
+    if record.irregular and len(record.fields) != width:
+        again = by_the_line(buffer, record, dialect)
+        if len(again.fields) == width and again.end == record.end:
+            return again
+    if len(record.fields) == 1 and width > 2 and record.fields[0] is not None:
+        for sign in (";", ",", "\t", "|"):
+            if sign == dialect.delimiter or sign.encode() not in record.fields[0]:
+                continue
+            other = next(records(buffer, record.start, len(buffer), Dialect(sign, dialect.quote, dialect.escape)))
+            if len(other.fields) == width and not other.irregular and other.end == record.end:
+                report.other_delimiter.add(record.line)
+                record.fields = other.fields
+    return record
+
+
 def _passed_over(record: Record, width: int, comment_sign: bytes, report: Report) -> bool:
     if len(record.fields) != 1:
         return False
     text = record.fields[0]
-    if text is None or (width > 1 and not text.strip()):
+    if text is None or (width > 1 and is_blank(record)):
         report.blank.add(record.line)
         return True
     if comment_sign and width > 1 and text.lstrip().startswith(comment_sign):

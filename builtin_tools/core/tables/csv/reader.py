@@ -17,7 +17,7 @@ from ..sql_text import literal_path, quote_name, quote_text
 from .conversions import convert
 from .dialect import Found, find_dialect
 from .inference import infer
-from .layout import Layout, find_layout, usable_names
+from .layout import Layout, find_layout, is_blank, usable_names
 from .normal import Normalised, Report, normalise
 from .records import Buffer, Record, records
 from .trials import Typed
@@ -227,6 +227,8 @@ def _sample(source: _Source, width: int, options: CsvOptions) -> list[list[str]]
     values: list[list[str]] = [[] for _ in range(width)]
     missing = {mark.encode() for mark in options.null_values}
     for record in source.rows[source.layout.first_row :][:_SAMPLE_VALUES]:
+        if width > 1 and is_blank(record):
+            continue
         for column, cell in zip(values, record.fields, strict=False):
             if cell and cell not in missing:
                 column.append(cell.decode("utf-8", "replace"))
@@ -349,6 +351,13 @@ def _warnings(source: _Source, report: Report, names: list[str], typed: list[Typ
             Warn(
                 "TRAILING_DELIMITER",
                 f"{shown}: {report.trailing.sentence('row')} ended in a delimiter too many, with nothing behind it.",
+            )
+        )
+    if report.other_delimiter:
+        warnings.append(
+            Warn(
+                "OTHER_DELIMITER",
+                f"{shown}: {report.other_delimiter.sentence('row')} parted by another delimiter was read by that one.",
             )
         )
     if report.irregular:

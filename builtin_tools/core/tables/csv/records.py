@@ -43,12 +43,13 @@ def records(buffer: Buffer, start: int, stop: int, dialect: Dialect, line: int =
     """Every record between two places of the buffer. A blank line is a record of one None."""
     delimiter = dialect.delimiter.encode()
     quote = dialect.quote.encode() if dialect.quote else b""
+    escape = dialect.escape.encode() if dialect.escape else b""
     position = start
     while position < stop:
         ended = _LINE_END.search(buffer, position, stop)
         here, after = (ended.start(), ended.end()) if ended else (stop, stop)
         text = buffer[position:here]
-        if not quote or quote not in text:
+        if (not quote or quote not in text) and (not escape or escape not in text):
             fields: list[bytes | None] = [part or None for part in text.split(delimiter)]
             yield Record(line, fields, position, after)
             line += 1
@@ -60,8 +61,13 @@ def records(buffer: Buffer, start: int, stop: int, dialect: Dialect, line: int =
         position = after
 
 
-def _quoted(buffer: Buffer, position: int, stop: int, dialect: Dialect, line: int) -> Record:
-    pattern = _field_pattern(dialect)
+def by_the_line(buffer: Buffer, record: Record, dialect: Dialect) -> Record:
+    """An irregular record read again with every quote that is out of place as an ordinary sign."""
+    return _quoted(buffer, record.start, len(buffer), dialect, record.line, keep=False)
+
+
+def _quoted(buffer: Buffer, position: int, stop: int, dialect: Dialect, line: int, keep: bool = True) -> Record:
+    pattern = _field_pattern(dialect, keep)
     record = Record(line, [], position, position)
     escape = dialect.escape.encode() if dialect.escape else b""
     quote = (dialect.quote or "").encode()
@@ -74,8 +80,8 @@ def _quoted(buffer: Buffer, position: int, stop: int, dialect: Dialect, line: in
             record.fields.append(_unescaped(inside, quote, escape))
         else:
             text = kept if kept is not None else plain
-            record.irregular = record.irregular or text.lstrip(b" ").startswith(quote)
-            record.fields.append(text or None)
+            record.irregular = record.irregular or (bool(quote) and text.lstrip(b" ").startswith(quote))
+            record.fields.append((_unescaped_plain(text, dialect) if escape and escape in text else text) or None)
         record.end = found.end()
         if after not in (b"", b"\n", b"\r", b"\r\n"):
             continue
@@ -86,27 +92,43 @@ def _quoted(buffer: Buffer, position: int, stop: int, dialect: Dialect, line: in
 
 def _unescaped(text: bytes, quote: bytes, escape: bytes) -> bytes:
     if escape and escape in text:
-        text = re.sub(re.escape(escape) + b"([" + re.escape(escape) + re.escape(quote) + b"])", rb"\1", text)
+        sign, mark = re.escape(escape), re.escape(quote)
+        return re.sub(sign + b"([" + sign + mark + b"])|" + mark + mark, lambda found: found[1] or quote, text)
     return text.replace(quote + quote, quote) if quote in text else text
 
 
+def _unescaped_plain(text: bytes, dialect: Dialect) -> bytes:
+    """An unquoted field without the escapes that keep its delimiters, quotes and escapes from being such."""
+    signs = b"|".join(re.escape(sign.encode()) for sign in (dialect.escape, dialect.quote, dialect.delimiter) if sign)
+    return re.sub(re.escape((dialect.escape or "").encode()) + b"(" + signs + b")", rb"\1", text)
+
+
 @lru_cache
-def _field_pattern(dialect: Dialect) -> re.Pattern[bytes]:
+def _field_pattern(dialect: Dialect, keep: bool) -> re.Pattern[bytes]:
     """One field and what follows it. Possessive, so that no input makes it backtrack."""
-    quote = re.escape((dialect.quote or "").encode())
-    delimiter = re.escape(dialect.delimiter.encode())
-    plain = rb"[^" + delimiter + rb"\r\n]*+" if len(dialect.delimiter.encode()) == 1 else rb"(?:(?!" + delimiter + rb")[^\r\n])*+"
-    if dialect.escape:
-        sign = re.escape(dialect.escape.encode())
-        many = rb"(?:[^" + quote + sign + rb"]++|" + sign + rb".|" + quote + quote + rb")*+"
-        flat = rb"(?:[^" + quote + sign + rb"\r\n]++|" + sign + rb"[^\r\n]|" + quote + quote + rb")*+"
-    else:
-        many = rb"[^" + quote + rb"]*+(?:" + quote + quote + rb"[^" + quote + rb"]*+)*+"
-        flat = rb"[^" + quote + rb"\r\n]*+(?:" + quote + quote + rb"[^" + quote + rb"\r\n]*+)*+"
-    blanks = b"" if dialect.delimiter == " " else b" *+"
+    delimiter, never = re.escape(dialect.delimiter.encode()), rb"(?!)"
     after = rb"(?P<after>" + delimiter + rb"|\r\n|\n|\r|\Z)"
-    inside = blanks + quote + rb"(?P<inside>" + many + rb")" + quote + blanks
-    kept = rb"(?P<kept>" + blanks + quote + flat + quote + plain + rb")"
-    return re.compile(
-        rb"(?:" + inside + rb"(?=" + delimiter + rb"|\r|\n|\Z)|" + kept + rb"|(?P<plain>" + plain + rb"))" + after, re.DOTALL
-    )
+    sign = re.escape(dialect.escape.encode()) if dialect.escape else b""
+    if sign:
+        plain = rb"(?:" + sign + rb"[^\r\n]|(?!" + delimiter + rb")[^\r\n])*+"
+    elif len(dialect.delimiter.encode()) == 1:
+        plain = rb"[^" + delimiter + rb"\r\n]*+"
+    else:
+        plain = rb"(?:(?!" + delimiter + rb")[^\r\n])*+"
+    inside, kept = rb"(?P<inside>" + never + rb")", rb"(?P<kept>" + never + rb")"
+    if dialect.quote:
+        quote, blanks = re.escape(dialect.quote.encode()), b"" if dialect.delimiter == " " else b" *+"
+        many, flat = _quoted_text(quote, sign, b""), _quoted_text(quote, sign, rb"\r\n")
+        inside = blanks + quote + rb"(?P<inside>" + many + rb")" + quote + blanks + rb"(?=" + delimiter + rb"|\r|\n|\Z)"
+        if keep:
+            kept = rb"(?P<kept>" + blanks + quote + flat + quote + plain + rb")"
+    return re.compile(rb"(?:" + inside + rb"|" + kept + rb"|(?P<plain>" + plain + rb"))" + after, re.DOTALL)
+
+
+def _quoted_text(quote: bytes, escape: bytes, without: bytes) -> bytes:
+    """What may stand between two quotes, signs of `without` aside."""
+    if escape:
+        escaped = escape + (rb"[^" + without + rb"]" if without else rb".")
+        return rb"(?:[^" + quote + escape + without + rb"]++|" + escaped + rb"|" + quote + quote + rb")*+"
+    some = rb"[^" + quote + without + rb"]*+"
+    return some + rb"(?:" + quote + quote + some + rb")*+"
