@@ -42,7 +42,8 @@ def describe_table(path: str | None, profile: bool) -> Answer:
         raise engine_error(problem, engine) from None
     size = sum(file.size for file in call.inputs.values())
     details = {"path": path, "format": prepared.format, "rows": total, "bytes": size, **prepared.details}
-    summary = f"{path} is a {prepared.format} table with {total:,} rows and {len(rows):,} columns."
+    counts = f"{total:,} {'row' if total == 1 else 'rows'} and {len(rows):,} {'column' if len(rows) == 1 else 'columns'}"
+    summary = f"{path} is a {prepared.format} table with {counts}."
     return Answer(
         summary, Table(_COLUMNS + (_PROFILE if profile else []), rows, len(rows)), details=details, warnings=prepared.warnings
     )

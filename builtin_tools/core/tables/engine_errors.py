@@ -90,6 +90,8 @@ def _kind_words(kind: str) -> str:
 def _value_hint(message: str, kind: str) -> str:
     if kind == "Conversion" or "Could not convert" in message:
         return "Use TRY_CAST(… AS …), which gives NULL where a value does not convert, or filter such rows out first."
+    if "lambda arrow" in message:
+        return "Write lambda x: x + 1 instead of x -> x + 1."
     if "No function matches" in message:
         return "Cast the argument to a type that the function takes, as in sum(CAST(amount AS DOUBLE)); describe_table shows the types."
     if "parameter" in message.lower():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..errors import SqlNotAllowed
 from .engine import Engine, native
 from .sql_text import quote_text
 
@@ -36,7 +37,7 @@ class _Token:
 
 
 def find_pivot(engine: Engine, sql: str) -> Pivot | None:
-    """The PIVOT of a statement whose values are not listed; None where there is none."""
+    """The PIVOT of a statement whose values are not listed; None where there is none. Raises SqlNotAllowed."""
     if not re.search(r"\bpivot(_wider)?\b", sql, re.IGNORECASE) or len(sql) > 100_000:
         return None
     try:
@@ -66,11 +67,16 @@ def find_pivot(engine: Engine, sql: str) -> Pivot | None:
         lookups.append(
             f"{prefix} SELECT DISTINCT CAST({item} AS VARCHAR) AS v FROM {source} WHERE ({item}) IS NOT NULL ORDER BY v LIMIT {_MAX_VALUES}"
         )
+    if not places:
+        raise SqlNotAllowed(
+            "The values of this PIVOT come from a query.",
+            "Write the values out, as in IN ('EU', 'US'), or leave IN out to have all of them.",
+        )
     end = len(data)
     while tokens and tokens[-1].word == ";":
         end = tokens.pop().start
     cuts = [0, *places, end]
-    return Pivot([data[a:b].decode() for a, b in zip(cuts, cuts[1:], strict=False)], lookups) if places else None
+    return Pivot([data[a:b].decode() for a, b in zip(cuts, cuts[1:], strict=False)], lookups)
 
 
 def _items(tokens: list[_Token], at: int, depth: int) -> list[tuple[int, int]]:

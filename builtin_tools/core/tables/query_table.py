@@ -206,7 +206,7 @@ def _answer(call: Call, args: Any, prepared: Prepared, conditions: Conditions, s
     elif args.group_by or args.aggregates:
         summary = f"{total:,} {'row' if total == 1 else 'rows'} from {args.path}; {SHOWN} shown, all in {path}."
     else:
-        summary = f"{total:,}{source} rows of {args.path}{' match' if args.filters else ''}; {SHOWN} shown, all in {path}."
+        summary = f"{total:,}{source} {'row' if total == 1 and not source else 'rows'} of {args.path}{' match' if args.filters else ''}; {SHOWN} shown, all in {path}."
     details: dict[str, Any] = {"sql": sql}
     if conditions.parameters:
         details["parameters"] = json_value(conditions.parameters)

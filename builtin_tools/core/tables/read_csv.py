@@ -52,6 +52,6 @@ def read_csv(args: Any) -> Answer:
         raise engine_error(problem, engine) from None
     where = f" from row {offset + 1:,} on" if offset else ""
     kept = f", all in {artifacts[0].path}" if artifacts else ""
-    summary = f"{shown} has {total:,} {'row' if total == 1 else 'rows'} and {len(columns):,} columns; {SHOWN} shown{where}{kept}."
+    summary = f"{shown} has {total:,} {'row' if total == 1 else 'rows'} and {len(columns):,} {'column' if len(columns) == 1 else 'columns'}; {SHOWN} shown{where}{kept}."
     details = {"format": prepared.format, **prepared.details}
     return Answer(summary, Table(columns, rows, total, offset), artifacts=artifacts, details=details, warnings=prepared.warnings)
