@@ -124,7 +124,7 @@ def _quote(sample: bytes, delimiter: str) -> str:
         if sign not in sample:
             continue
         inner = rb"[^" + sign + rb"\r\n]*"
-        set_in = re.findall(start + sign + inner + sign + end, sample)
+        set_in = re.findall(start + sign + rb"[^" + sign + rb"]*" + sign + end, sample)
         needed = re.search(start + sign + rb"[^" + sign + rb"\r\n]*?" + part + inner + sign + end, sample)
         fields = len(re.findall(part + rb"|\r\n|\n|\r", sample))
         if len(set_in) >= 2 and (needed or len(set_in) >= 0.8 * fields):

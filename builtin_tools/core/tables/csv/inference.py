@@ -90,7 +90,7 @@ def _again(
     for position, (there, wrong) in failed.items():
         column, trial = columns[position], trials[position]
         tried[position].add(trial.key)
-        condition = trial.condition.replace("@@", column)
+        condition = f"({trial.condition.replace('@@', column)})"
         rows = run(f"SELECT {column} FROM rows WHERE {column} <> '' AND NOT coalesce({condition}, false) LIMIT {_OFFENDING}")
         offending = [str(row[0]) for row in rows]
         following = next_trial(sample[position] + offending, tried[position])

@@ -11,6 +11,11 @@ _LOOKS: list[tuple[re.Pattern[str], str, str]] = [
     (re.compile(r"[-+]?\d{19,}", re.A), "more digits than a 64-bit integer holds", ""),
     (re.compile(r"[-+]?(\d{1,3}([.]\d{3})+|\d+),\d+", re.A), "a comma that may be a decimal separator", _COMMA),
     (re.compile(r"[-+]?\d{1,3}(,\d{3})+([.]\d+)?", re.A), "a comma that may be a thousands separator", 'thousands "," would convert it'),
+    (
+        re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*[-+]\d\d:?\d\d", re.A),
+        "times with an offset, which their type would turn into UTC",
+        "CAST(… AS TIMESTAMPTZ) in SQL would convert it",
+    ),
     (re.compile(r"\d{1,2}([-/.])\d{1,2}\1(\d{4}|\d{2})([ T].*)?", re.A), "a date whose order of day and month is ambiguous or not ISO 8601", 'date_format, such as "%d/%m/%Y", would convert it'),
     (re.compile(r"\d{4}([/.])\d{1,2}\1\d{1,2}([ T].*)?|\d{4}-\d{1,2}-\d{1,2}([ T].*)?", re.A), "a date in another format than ISO 8601", 'date_format, such as "%Y/%m/%d", would convert it'),
     (re.compile(r"[(]?[-+]? ?[$€£¥₩] ?\d[\d,.]*[)]?|\d[\d,.]* ?[€₩원円元]"), "a currency symbol", "a replace() and CAST in SQL would convert it"),

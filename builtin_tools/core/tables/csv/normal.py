@@ -94,6 +94,17 @@ def normalise(buffer: Buffer, start: int, line: int, dialect: Dialect, layout: L
         written = needed
 
 
+def line_of_row(buffer: Buffer, start: int, line: int, dialect: Dialect, layout: Layout, row: int) -> int:
+    """The number of the line on which the row (from 1) begins, among the records that `normalise` takes for rows."""
+    passed = Report()
+    for record in records(buffer, start, len(buffer), dialect, line):
+        if not _passed_over(record, layout.width, layout.comment_sign, passed):
+            row -= 1
+            if row == 0:
+                return record.line
+    return line
+
+
 def _widest(buffer: Buffer, start: int, dialect: Dialect) -> int:
     return max(len(record.fields) for record in records(buffer, start, len(buffer), dialect))
 

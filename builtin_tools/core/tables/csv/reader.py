@@ -14,11 +14,11 @@ from ..engine import Engine, native
 from ..ingest_cache import kept_copy, worth_keeping
 from ..prepared import Prepared, SourceColumn
 from ..sql_text import literal_path, quote_name, quote_text
-from .conversions import convert
+from .conversions import Conversion
 from .dialect import Found, find_dialect
 from .inference import infer
 from .layout import Layout, find_layout, is_blank, usable_names
-from .normal import Normalised, Report, normalise
+from .normal import Normalised, Report, line_of_row, normalise
 from .records import Buffer, Record, records
 from .trials import Typed
 from .typed_copy import typed_copy
@@ -191,7 +191,7 @@ def _direct(engine: Engine, source: _Source, options: CsvOptions, tag: str) -> P
                 report = Report(rows=copied.rows, header=0 if layout.header is None else 1)
                 prepared = _prepared(source, scan, copied.typed, report, source.names, [source.path], "DuckDB")
                 return kept_copy(prepared, engine.call.scratch_path(f"{tag}.parquet"), copied.rows)
-        total, typed = _types(engine, scan, sample, options)
+        total, typed = _types(engine, source, scan, sample, source.names, options)
     except (native().InvalidInputException, native().ConversionException):
         return None
     report = Report(rows=total, header=0 if layout.header is None else 1)
@@ -209,7 +209,7 @@ def _by_record(engine: Engine, source: _Source, options: CsvOptions, tag: str) -
     names = source.names + [f"extra_{number}" for number in range(1, normal.width - len(source.names) + 1)]
     names, _ = usable_names(names)
     scan = _scan(target, normal.written, ",", '"', 0, "'\\n'", max(4 << 20, normal.longest + 4096))
-    _, typed = _types(engine, scan, _sample(source, normal.width, options), options)
+    _, typed = _types(engine, source, scan, _sample(source, normal.width, options), names, options)
     return _prepared(source, scan, typed, normal.report, names, [target], "records", normal)
 
 
@@ -235,7 +235,14 @@ def _sample(source: _Source, width: int, options: CsvOptions) -> list[list[str]]
     return values
 
 
-def _types(engine: Engine, scan: str, sample: list[list[str]], options: CsvOptions) -> tuple[int, list[Typed]]:
+def _line_of(source: _Source, row: int) -> int:
+    first = source.rows[source.layout.first_row]
+    return line_of_row(source.buffer, first.start, first.line, source.found.dialect, source.layout, row)
+
+
+def _types(
+    engine: Engine, source: _Source, scan: str, sample: list[list[str]], names: list[str], options: CsvOptions
+) -> tuple[int, list[Typed]]:
     columns = [f"c{position}" for position in range(len(sample))]
     text = scan
     if options.null_values:
@@ -248,7 +255,8 @@ def _types(engine: Engine, scan: str, sample: list[list[str]], options: CsvOptio
 
     total, typed = infer(run, columns, sample)
     if options.decimal or options.thousands or options.date_format:
-        typed = convert(run, columns, typed, options.decimal, options.thousands, options.date_format)
+        told = (options.decimal or ".", options.thousands or "", options.date_format or "")
+        typed = Conversion(run, columns, names, lambda row: _line_of(source, row), *told).apply(typed)
     if options.null_values:
         for one in typed:
             one.expression = one.expression.replace("@@", f"CASE WHEN @@ IN ({marks}) THEN NULL ELSE @@ END")
@@ -383,6 +391,9 @@ def _warnings(source: _Source, report: Report, names: list[str], typed: list[Typ
         warnings.append(Warn("TYPE_KEPT_AS_TEXT", f"{name}: {note}."))
     if len(texts) > 12:
         warnings.append(Warn("TYPE_KEPT_AS_TEXT", f"{len(texts) - 12:,} more columns were kept as text; details say why."))
+    warnings += [
+        Warn("DATE_ORDER_PROVED", f"{name}: {kind.assumed}.") for name, kind in zip(names, typed, strict=True) if kind.assumed
+    ]
     emptied = [
         f"{name} ({kind.empties:,})" for name, kind in zip(names, typed, strict=True) if kind.empties and kind.type != "VARCHAR"
     ]

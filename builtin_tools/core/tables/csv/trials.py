@@ -15,6 +15,7 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)\.(\d+)", re.ASCII)
 _DOUBLE = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[-+]\d\d+)?|nan|-?inf", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d([T ])\d\d:\d\d(:\d\d(?:\.(\d{1,6}))?)?(Z|\+00(?::?00)?)?", re.ASCII)
+_DAY_AND_MONTH = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})", re.ASCII)
 _TIME = re.compile(r"\d\d:\d\d:\d\d(?:\.\d{1,6})?", re.ASCII)
 
 
@@ -25,6 +26,7 @@ class Typed:
     type: str
     expression: str
     note: str = ""
+    assumed: str = ""  # what was taken for granted in giving it a type
     empty: bool = False  # no value at all stands in the column
     empties: int = 0  # quoted empty strings that became NULL because the type has no other way to hold them
 
@@ -97,6 +99,32 @@ def _stamp(values: list[str]) -> Trial | None:
     )
 
 
+def _day_and_month(values: list[str]) -> Trial | None:
+    """A date with the day before the month or after it: a type only where the whole column proves which."""
+    parts = [match for value in values if (match := _DAY_AND_MONTH.fullmatch(value))]
+    separators, padded = {part[2] for part in parts}, all(len(part[1]) == len(part[3]) == 2 for part in parts)
+    if len(separators) != 1:
+        return None
+    sign, day, month = separators.pop(), "%d" if padded else "%-d", "%m" if padded else "%-m"
+    forms = {"day, month, year": f"{day}{sign}{month}{sign}%Y", "month, day, year": f"{month}{sign}{day}{sign}%Y"}
+    valid = {order: f"strftime(try_strptime(@@, '{form}'), '{form}') = @@" for order, form in forms.items()}
+
+    def settle(there: int, extras: list[Any]) -> Typed | None:
+        fitting = [order for order, count in zip(forms, extras, strict=True) if count == there]
+        if len(fitting) != 1:
+            return None
+        assumed = f"read as dates in the order {fitting[0]}, the only one that all {there:,} values allow"
+        return Typed("DATE", f"CAST(strptime(@@, '{forms[fitting[0]]}') AS DATE)", assumed=assumed)
+
+    return Trial(
+        f"{ORDER_TO_PROVE} {sign}{day}",
+        " OR ".join(valid.values()),
+        settle,
+        [f"count(*) FILTER ({each})" for each in valid.values()],
+    )
+
+
+ORDER_TO_PROVE = "DATE ORDER"
 _BIGINT = Trial("BIGINT", "TRY_CAST(@@ AS BIGINT)::VARCHAR = @@", _plainly("BIGINT"))
 _BOOLEAN = Trial("BOOLEAN", "@@ IN ('true', 'false')", _plainly("BOOLEAN"))
 _DATES = Trial("DATE", "TRY_CAST(@@ AS DATE)::VARCHAR = @@", _plainly("DATE"))
@@ -125,4 +153,6 @@ def _candidate(values: list[str]) -> Trial | None:
         return _DATES
     if all(_STAMP.fullmatch(value) for value in values):
         return _stamp(values)
+    if all(_DAY_AND_MONTH.fullmatch(value) for value in values):
+        return _day_and_month(values)
     return _TIMES if all(_TIME.fullmatch(value) for value in values) else None

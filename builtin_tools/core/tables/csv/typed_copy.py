@@ -15,7 +15,7 @@ from ..engine_errors import told
 from ..ingest_cache import COPY_OPTIONS
 from ..sql_text import literal_path, quote_name, quote_text
 from .looks import note
-from .trials import Trial, Typed, next_trial
+from .trials import ORDER_TO_PROVE, Trial, Typed, next_trial
 
 _BROKEN = "a value is not what the first rows promise"
 
@@ -34,6 +34,8 @@ def typed_copy(engine: Engine, scan: str, sample: list[list[str]], target: str, 
     Raises the engine's errors, those of a file that is not regular among them.
     """
     trials = [next_trial(values, set()) if values else None for values in sample]
+    if any(trial is not None and trial.key.startswith(ORDER_TO_PROVE) for trial in trials):
+        return None
     cells = []
     for position, (trial, values, name) in enumerate(zip(trials, sample, names, strict=True)):
         cells.append(f"{_proved(f'c{position}', trial, values)} AS {quote_name(name)}")
