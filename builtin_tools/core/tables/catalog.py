@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import FileNotFound, SqlError, SqlNotAllowed, TableNotFound, UnsupportedFormat, listed, near_names
-from .csv.reader import CsvOptions
+from .csv.source import CsvOptions
 from .engine import Engine
 from .formats import TABULAR, format_by_name, stem
 from .guard import Checked, Reader

@@ -190,9 +190,9 @@ class _One:
         """An integer or decimal column against a number, also one that the column's type or a common one cannot hold."""
         _, most, scale = self.bounds
         finer = max(0, -int(number.as_tuple().exponent))
-        if self._holds(number) or (abs(number) <= most and len(str(int(most))) + finer <= 38):
+        if self._holds(number) or (number.copy_abs() <= most and len(str(int(most))) + finer <= 38):
             return f"{self.name} {sign} ${self._name_of(_exact(number))}"
-        if abs(number) > most:
+        if number.copy_abs() > most:
             return self._constant(sign == "<>" or ("<" in sign) == (number > 0) and sign != "=")
         if sign in ("=", "<>"):
             return self._constant(sign == "<>")
@@ -206,7 +206,7 @@ class _One:
             self.made.notes.append(("COMPARED_AS_NUMBERS", note))
         double, decimal = f"TRY_CAST({self.name} AS DOUBLE)", f"TRY_CAST({self.name} AS DECIMAL(38,9))"
         roughly = f"{double} {sign} ${self._name_of(float(number))}"
-        if abs(number) < 10**29 and number == number.quantize(Decimal("1e-9"), ROUND_FLOOR, _WIDE):
+        if number.copy_abs() < 10**29 and number == number.quantize(Decimal("1e-9"), ROUND_FLOOR, _WIDE):
             exactly = f"{decimal} {sign} CAST(${self._name_of(str(number))} AS DECIMAL(38,9))"
             roughly = f"CASE WHEN CAST({decimal} AS DOUBLE) = {double} THEN {exactly} ELSE {roughly} END"
         return f"(isfinite({double}) AND {roughly})"
@@ -230,7 +230,7 @@ class _One:
             return Decimal(least), Decimal(most), 0
         width, scale = (int(part) for part in self.column.type[8:-1].split(","))
         most = Decimal((0, (9,) * width, -scale))
-        return -most, most, scale
+        return most.copy_negate(), most, scale
 
     def _holds(self, number: Decimal) -> bool:
         """Whether a value of the column can be this number."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..call import current
 from ..envelope import SHOWN, Answer, Column, Table
-from .csv.reader import CsvOptions
+from .csv.source import CsvOptions
 from .engine import Engine, native
 from .engine_errors import engine_error
 from .filters import find_column

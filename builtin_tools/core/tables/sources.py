@@ -12,7 +12,8 @@ from ..call import Call
 from ..envelope import Warn
 from ..errors import FileEmpty, SqlError, UnsupportedFormat, listed
 from . import ingest_cache
-from .csv.reader import CsvOptions, prepare_csv
+from .csv.reader import prepare_csv
+from .csv.source import CsvOptions
 from .engine import Engine
 from .formats import COMPRESSIONS, format_by_content, format_by_name
 from .parquet import partitions, prepare_parquet

@@ -1,17 +1,21 @@
 """A CSV file written anew in one plain form: every record with the same number of fields, each line accounted for.
 
-The form: UTF-8, comma, double quotes doubled, LF, no header; an empty field is NULL, a quoted empty one is "".
+The form: UTF-8, LF, no header, quotes doubled, the file's own delimiter and quote where they are of the usual kind, else
+comma and double quote; an empty field is NULL, a quoted empty one is "".
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import BinaryIO
 
 from .layout import Layout, is_blank
 from .records import Buffer, Dialect, Record, by_the_line, records
 
 _MAX_EXTRA = 100
-_BLOCK = 1 << 20
+_BLOCK = 4 << 20
 
 
 @dataclass
@@ -85,13 +89,20 @@ class Normalised:
 
 
 def normalise(buffer: Buffer, start: int, line: int, dialect: Dialect, layout: Layout, target: str) -> Normalised:
-    """Writes the records from `start` (line number `line`) to the file `target`, and says what became of each."""
+    """Writes the records from `start` (line number `line`) to the file `target` in `form_of(dialect)`, and says what became
+    of each. Lines that are as they should be are copied as they stand, so that a large file costs little more than a copy."""
     written = layout.width
     while True:
-        normal, needed = _write(buffer, start, line, dialect, layout, target, written)
-        if needed <= written:
-            return normal
-        written = needed
+        try:
+            return _Writer(buffer, dialect, layout, target, written).write(start, line)
+        except _Wider as found:
+            written = min(layout.width + _MAX_EXTRA, _most_fields(buffer, found.start, dialect))
+
+
+def form_of(dialect: Dialect) -> Dialect:
+    """The dialect that the plain form has: the file's own where lines can be copied as they stand."""
+    plain = dialect.escape is None and dialect.quote is not None and len(dialect.delimiter.encode()) == 1
+    return dialect if plain and dialect.delimiter != " " else Dialect(",", '"')
 
 
 def line_of_row(buffer: Buffer, start: int, line: int, dialect: Dialect, layout: Layout, row: int) -> int:
@@ -105,43 +116,166 @@ def line_of_row(buffer: Buffer, start: int, line: int, dialect: Dialect, layout:
     return line
 
 
-def _widest(buffer: Buffer, start: int, dialect: Dialect) -> int:
-    return max(len(record.fields) for record in records(buffer, start, len(buffer), dialect))
+class _Wider(Exception):  # noqa: N818
+    """A record from `start` on has more fields than are being written."""
+
+    def __init__(self, start: int) -> None:
+        super().__init__()
+        self.start = start
 
 
-def _write(
-    buffer: Buffer, start: int, line: int, dialect: Dialect, layout: Layout, target: str, written: int
-) -> tuple[Normalised, int]:
-    """One try at lines of `written` fields; gives also how many are needed, which is more where a record was wider."""
-    report, width, longest, surplus_there = Report(), layout.width, 0, False
-    most = layout.width + _MAX_EXTRA
-    with open(target, "wb", buffering=_BLOCK) as stream:
-        for record in records(buffer, start, len(buffer), dialect, line):
-            record = _mended(buffer, record, dialect, width, report)
-            fields = record.fields
-            if _passed_over(record, width, layout.comment_sign, report):
-                continue
-            count = len(fields)
-            if count < written:
-                if count < width:
-                    report.padded.add(record.line)
-                fields = fields + [None] * (written - count)
-            if count > width:
-                if count > written and written < most:
-                    return Normalised(report, 0, 0, 0), min(most, _widest(buffer, record.start, dialect))
-                there = any(cell is not None for cell in record.fields[width:])
-                surplus_there = surplus_there or there
-                (report.surplus if there else report.trailing).add(record.line)
-                if count > most:
-                    rest = dialect.delimiter.encode().join(cell or b"" for cell in fields[most - 1 :])
-                    fields = [*fields[: most - 1], rest]
-            if record.irregular:
-                report.irregular.add(record.line)
-            report.rows += 1
-            text = b",".join(_cell(cell) for cell in fields) + b"\n"
-            longest = max(longest, len(text))
-            stream.write(text)
-    return Normalised(report, written if surplus_there else width, written, longest), written
+def _most_fields(buffer: Buffer, start: int, dialect: Dialect) -> int:
+    """At least as many as the widest record has: delimiters inside quotes are counted too."""
+    delimiter, most = dialect.delimiter.encode(), 1
+    for block in _blocks(buffer, start):
+        most = max(most, *(line.count(delimiter) + 1 for line in block.splitlines()))
+    return most
+
+
+def _blocks(buffer: Buffer, start: int) -> Iterator[bytes]:
+    """The rest of the buffer in pieces that end with a line."""
+    while start < len(buffer):
+        block = _block(buffer, start)
+        yield block
+        start += len(block)
+
+
+def _block(buffer: Buffer, start: int) -> bytes:
+    end = min(len(buffer), start + _BLOCK)
+    if end < len(buffer):
+        cut = buffer.rfind(b"\n", start, end)
+        if cut < 0:
+            cut = buffer.find(b"\n", end)
+        end = len(buffer) if cut < 0 else cut + 1
+    return buffer[start:end]
+
+
+class _Writer:
+    """One try at writing the plain form with `written` fields a line."""
+
+    def __init__(self, buffer: Buffer, dialect: Dialect, layout: Layout, target: str, written: int) -> None:
+        self.buffer, self.dialect, self.layout, self.written = buffer, dialect, layout, written
+        self.form = form_of(dialect)
+        self.copies = self.form == dialect
+        self.delimiter = self.form.delimiter.encode()
+        self.quote = (self.form.quote or '"').encode()
+        self.pad = self.delimiter * (written - layout.width)
+        self.report = Report()
+        self.seen, self.longest, self.surplus_there = layout.width, 0, False
+        self.target = target
+        self.whole_line = _whole_line(self.delimiter, self.quote, layout.width)
+
+    def write(self, start: int, line: int) -> Normalised:
+        with open(self.target, "wb", buffering=_BLOCK) as stream:
+            while start < len(self.buffer):
+                block = _block(self.buffer, start)
+                ending = _one_ending(block)
+                if self.copies and ending:
+                    start, line = self._copy(stream, block, ending, start, line)
+                else:
+                    start, line = self._rewrite(stream, start, start + len(block), line)
+        width = self.seen if self.surplus_there else self.layout.width
+        return Normalised(self.report, width, self.written, self.longest)
+
+    def _rewrite(self, stream: BinaryIO, start: int, stop: int, line: int) -> tuple[int, int]:
+        """Writes record by record up to `stop`, or as far as the last record reaches."""
+        for record in records(self.buffer, start, len(self.buffer), self.dialect, line):
+            self._record(stream, record)
+            start, line = record.end, record.line + record.lines
+            if start >= stop:
+                break
+        return start, line
+
+    def _copy(self, stream: BinaryIO, block: bytes, ending: bytes, start: int, line: int) -> tuple[int, int]:
+        """Copies the lines of a block that are as they should be, and writes the others record by record."""
+        lines = block.split(ending)
+        if lines[-1] == b"":
+            lines.pop()
+        delimiters = self.layout.width - 1
+        odd = self._odd_lines(lines, block, delimiters)
+        at = 0
+        for index in [*odd, len(lines)]:
+            if index < at:
+                continue  # it lies within a quoted field that began before
+            good = lines[at:index]
+            if good:
+                self._lines(stream, good)
+                start += sum(map(len, good)) + len(ending) * len(good)
+                line += len(good)
+            if index == len(lines):
+                break
+            record = next(records(self.buffer, start, len(self.buffer), self.dialect, line))
+            self._record(stream, record)
+            start, line, at = record.end, record.line + record.lines, index + record.lines
+        return min(start, len(self.buffer)), line
+
+    def _odd_lines(self, lines: list[bytes], block: bytes, delimiters: int) -> list[int]:
+        """The indices of the lines that are blank, have another number of fields, or have quotes that need a closer look."""
+        count, quote, whole = self.delimiter, self.quote, self.whole_line
+        if quote not in block:
+            return [index for index, text in enumerate(lines) if not text or text.count(count) != delimiters]
+        return [
+            index
+            for index, text in enumerate(lines)
+            if not text or (not whole.fullmatch(text) if quote in text else text.count(count) != delimiters)
+        ]
+
+    def _lines(self, stream: BinaryIO, lines: list[bytes]) -> None:
+        self.report.rows += len(lines)
+        self.longest = max(self.longest, max(map(len, lines)) + len(self.pad) + 1)
+        stream.write((self.pad + b"\n").join(lines) + self.pad + b"\n")
+
+    def _record(self, stream: BinaryIO, record: Record) -> None:
+        report, width = self.report, self.layout.width
+        record = _mended(self.buffer, record, self.dialect, width, report)
+        if _passed_over(record, width, self.layout.comment_sign, report):
+            return
+        fields, count = record.fields, len(record.fields)
+        if count < width:
+            report.padded.add(record.line)
+        if count > width:
+            if count > self.written and self.written < width + _MAX_EXTRA:
+                raise _Wider(record.start)
+            there = any(cell is not None for cell in fields[width:])
+            self.surplus_there = self.surplus_there or there
+            (report.surplus if there else report.trailing).add(record.line)
+            self.seen = max(self.seen, min(count, self.written))
+            if count > self.written:
+                rest = self.dialect.delimiter.encode().join(cell or b"" for cell in fields[self.written - 1 :])
+                fields = [*fields[: self.written - 1], rest]
+        if record.irregular:
+            report.irregular.add(record.line)
+        report.rows += 1
+        text = self.delimiter.join([self._cell(cell) for cell in fields] + [b""] * (self.written - len(fields))) + b"\n"
+        self.longest = max(self.longest, len(text))
+        stream.write(text)
+
+    def _cell(self, cell: bytes | None) -> bytes:
+        if cell is None:
+            return b""
+        quote = self.quote
+        special = not cell or quote in cell or self.delimiter in cell or b"\n" in cell or b"\r" in cell
+        if not special and cell[0] != 32 and cell[-1] != 32:
+            return cell
+        return quote + cell.replace(quote, quote + quote) + quote
+
+
+def _one_ending(block: bytes) -> bytes:
+    """How all lines of the block end: LF or CRLF; empty where they are mixed, or a lone CR is among them."""
+    returns = block.count(b"\r")
+    if not returns:
+        return b"\n"
+    pairs = block.count(b"\r\n")
+    return b"\r\n" if pairs == returns == block.count(b"\n") else b""
+
+
+def _whole_line(delimiter: bytes, quote: bytes, width: int) -> re.Pattern[bytes]:
+    """A line of just `width` fields, quoted on one line by the book or without any quote at their beginning."""
+    sign, part = re.escape(quote), re.escape(delimiter)
+    quoted = sign + rb"[^" + sign + rb"]*+(?:" + sign + sign + rb"[^" + sign + rb"]*+)*+" + sign
+    plain = rb"(?![ ]*" + sign + rb")[^" + part + rb"]*+"
+    one = rb"(?:" + quoted + rb"|" + plain + rb")"
+    return re.compile(one + rb"(?:" + part + one + rb"){" + str(width - 1).encode() + rb"}")
 
 
 def _mended(buffer: Buffer, record: Record, dialect: Dialect, width: int, report: Report) -> Record:
@@ -172,19 +306,3 @@ def _passed_over(record: Record, width: int, comment_sign: bytes, report: Report
         report.comments.add(record.line)
         return True
     return False
-
-
-def _cell(cell: bytes | None) -> bytes:
-    if cell is None:
-        return b""
-    if (
-        cell
-        and b'"' not in cell
-        and b"," not in cell
-        and b"\n" not in cell
-        and b"\r" not in cell
-        and cell[0] != 32
-        and cell[-1] != 32
-    ):
-        return cell
-    return b'"' + cell.replace(b'"', b'""') + b'"'
