@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import sysconfig
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
 _SYSTEM = (
     "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime",
-    "/usr/share/zoneinfo", "/dev/null", "/dev/urandom", "/proc/self", "/proc/meminfo", "/sys/fs/cgroup",
+    "/usr/share/zoneinfo", "/dev/null", "/dev/urandom", "/proc/self/cgroup", "/proc/self/mountinfo", "/proc/self/maps", "/proc/self/statm", "/proc/self/status", "/proc/meminfo", "/sys/fs/cgroup",
     "/sys/devices/system/cpu",
 )  # fmt: skip
 _FONTS = (
@@ -54,8 +55,6 @@ def die_with_parent(parent: int) -> bool:
     """Has the kernel end this process when its parent ends. False where the system cannot."""
     if not sys.platform.startswith("linux"):
         return False
-    import signal
-
     if _libc().prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         return False
     if os.getppid() != parent:  # it ended before the kernel was told
@@ -63,7 +62,7 @@ def die_with_parent(parent: int) -> bool:
     return True
 
 
-def limit_resources(memory_bytes: int) -> bool:
+def limit_memory(memory_bytes: int) -> bool:
     """Bounds the private memory of this process and forbids core dumps. False where the system cannot."""
     try:
         import resource
@@ -76,6 +75,18 @@ def limit_resources(memory_bytes: int) -> bool:
     except (OSError, ValueError):
         return False
     return sys.platform.startswith("linux")
+
+
+def limit_files(file_bytes: int) -> bool:
+    """Bounds the size of any file that this process writes: past it a write fails with EFBIG. False where the system cannot."""
+    try:
+        import resource
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+    except (ImportError, OSError, ValueError, AttributeError):
+        return False
+    return True
 
 
 def landlock_version() -> int:

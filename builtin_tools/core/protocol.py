@@ -183,7 +183,7 @@ class _Run:
         from . import call as calls
         from .envelope import render
         from .errors import ToolError
-        from .kernel import Fence, die_with_parent, fence_files, limit_resources
+        from .kernel import Fence, die_with_parent, fence_files, limit_files, limit_memory
         from .watchdog import memory_error
 
         asked = arguments.model_dump(exclude_none=True)
@@ -192,13 +192,15 @@ class _Run:
         try:
             call.layers = {
                 "dies_with_parent": die_with_parent(parent),
-                "memory_bound": limit_resources(memory + _PARENT_SHARE),
+                "memory_bound": limit_memory(memory + _PARENT_SHARE),
+                "files_bounded": limit_files(call.temp_disk_limit),
                 "landlock": fence_files(Fence((self.directory.root,), (scratch,), self.network, self.fonts)),
             }
             _require_layers(config, call.layers)
             os.chdir(self.directory.root)
             answer = self.run_tool(config, arguments)
             answer.warnings[:0] = call.warnings
+            answer.details["sandbox"] = _layers_in_words(call.layers)
             line = render(answer, config.max_output_chars, config.max_cell_chars)
             return {
                 "line": line,
@@ -214,6 +216,9 @@ class _Run:
             return _told(problem, call)
         except MemoryError:
             return _told(memory_error(memory), call)
+        except OSError as problem:
+            self._trace(problem)
+            return _told(_of_system(problem), call)
         except Exception as problem:
             self._trace(problem)
             return _told(_internal(problem), call)
@@ -335,6 +340,12 @@ def _require_layers(config: Any, layers: dict[str, Any]) -> None:
         )
 
 
+def _layers_in_words(layers: dict[str, Any]) -> str:
+    """Which layers of the kernel confine the call, for its details."""
+    landlock = f"Landlock {layers['landlock']}" if layers["landlock"] else "no Landlock"
+    return f"{landlock}, {'memory bounded' if layers['memory_bound'] else 'memory not bounded'}"
+
+
 def _input_entries(call: Any) -> list[dict[str, Any]]:
     entries = []
     for path, file in call.inputs.items():
@@ -352,6 +363,21 @@ def _told(problem: Any, call: Any) -> dict[str, Any]:
         "exit_status": problem.exit_status,
         "inputs": [{"path": path, "bytes": file.size} for path, file in call.inputs.items()],
     }
+
+
+def _of_system(problem: OSError) -> Any:
+    """The error for what the system refused: a full disk, a file past its limit; else an internal one."""
+    import errno
+
+    from .errors import DiskLimitExceeded
+
+    if problem.errno == errno.EFBIG:
+        return DiskLimitExceeded(
+            "A file of this call grew past temp_disk_limit.", "Ask for less at once. The operator can raise temp_disk_limit."
+        )
+    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskLimitExceeded("The disk is full.", "Free space in the artifact directory, then send the call again.")
+    return _internal(problem)
 
 
 def _internal(problem: BaseException | None) -> Any:

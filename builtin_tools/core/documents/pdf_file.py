@@ -15,7 +15,7 @@ from typing import Any
 from ..artifacts import InputFile
 from ..call import Call
 from ..errors import FileCorrupt, FileEmpty, MemoryLimitExceeded, PasswordRequired, UnsupportedFormat
-from ..kernel import limit_resources
+from ..kernel import limit_memory
 from ..limits import readable_size
 
 _HEADER_WITHIN = 1024  # ISO 32000-1, annex H.3.4.1: readers take a header anywhere in the first 1,024 bytes
@@ -51,7 +51,7 @@ def open_pdf(call: Call, path: str) -> PdfFile:
     data = _bytes_of(call, file)
     call.read(file)
     weigh_streams(data, file.path)
-    limit_resources(min(call.memory_limit + 500_000_000, _ENOUGH_MEMORY + len(data)))
+    limit_memory(min(call.memory_limit + 500_000_000, _ENOUGH_MEMORY + len(data)))
     document, password = _unlocked(data, file, call.setting("pdf_password"))
     count = len(document)
     if count < 1:

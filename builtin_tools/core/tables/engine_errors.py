@@ -50,6 +50,11 @@ def engine_error(problem: BaseException, engine: Engine, sql: str = "", columns:
                 "Ask for less at once: a filter, fewer columns, an aggregate. The operator can raise temp_disk_limit.",
             )
         return memory_error(engine.call.memory_limit)
+    if kind == "IO" and "File too large" in message:
+        return DiskLimitExceeded(
+            "A file of this call grew past temp_disk_limit.",
+            "Ask for less at once: a filter, fewer columns, a LIMIT. The operator can raise temp_disk_limit.",
+        )
     if kind == "IO" and re.search(r"No space left|Could not write", message):
         return DiskLimitExceeded("The disk is full.", "Free space in the artifact directory, then send the call again.")
     if kind in ("Parser", "Syntax"):

@@ -127,12 +127,12 @@ class _Wider(Exception):  # noqa: N818
 def _most_fields(buffer: Buffer, start: int, dialect: Dialect) -> int:
     """At least as many as the widest record has: delimiters inside quotes are counted too."""
     delimiter, most = dialect.delimiter.encode(), 1
-    for block in _blocks(buffer, start):
+    for block in blocks(buffer, start):
         most = max(most, *(line.count(delimiter) + 1 for line in block.splitlines()))
     return most
 
 
-def _blocks(buffer: Buffer, start: int) -> Iterator[bytes]:
+def blocks(buffer: Buffer, start: int) -> Iterator[bytes]:
     """The rest of the buffer in pieces that end with a line."""
     while start < len(buffer):
         block = _block(buffer, start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 from typing import Any
@@ -15,7 +16,7 @@ from ..sql_text import literal_path, quote_text
 from .conversions import Conversion
 from .inference import infer
 from .layout import usable_names
-from .normal import Report, form_of, line_of_row, normalise
+from .normal import Report, blocks, form_of, line_of_row, normalise
 from .records import Buffer
 from .source import CsvOptions, Source, check, first_values, look
 from .told import as_prepared, note_head
@@ -63,12 +64,15 @@ def _may_be_direct(source: Source, size: int) -> bool:
     if any(row.irregular or len(row.fields) != layout.width for row in body):
         return False
     head = source.rows[: layout.first_row]
-    first = body[0].start
-    buffer = source.buffer
-    doubtful = any(row.lines > 1 for row in head) or source.start > 3 or layout.preamble
-    return (
-        not doubtful and buffer.find(b"\n\n", first) < 0 and buffer.find(b"\n\r", first) < 0 and buffer.find(b"\r\r", first) < 0
-    )
+    return not (any(row.lines > 1 for row in head) or source.start > 3 or layout.preamble)
+
+
+def _passed_over_lines(source: Source, rows: int) -> bool:
+    """Whether the file may hold blank lines, over which DuckDB passes without a word: more lines than rows are the sign."""
+    buffer, first = source.buffer, source.rows[source.layout.first_row].start
+    lines = sum(block.count(b"\n") for block in blocks(buffer, first))
+    lines += buffer[len(buffer) - 1 :] != b"\n"
+    return lines != rows and any(buffer.find(pair, first) >= 0 for pair in (b"\n\n", b"\n\r", b"\r\r"))
 
 
 def _direct(engine: Engine, source: Source, options: CsvOptions, tag: str) -> Prepared | None:
@@ -78,9 +82,14 @@ def _direct(engine: Engine, source: Source, options: CsvOptions, tag: str) -> Pr
     scan = _scan(source.path, layout.width, dialect.delimiter, dialect.quote or "", layout.first_row, f"'{ending}'", 4 << 20)
     report = Report(header=0 if layout.header is None else 1)
     try:
-        return _typed(engine, source, scan, source.names, report, [source.path], options, tag)
+        prepared = _typed(engine, source, scan, source.names, report, [source.path], options, tag)
     except (native().InvalidInputException, native().ConversionException):
         return None
+    if _passed_over_lines(source, report.rows):
+        with contextlib.suppress(OSError):
+            os.unlink(engine.call.scratch_path(f"{tag}.parquet"))
+        return None
+    return prepared
 
 
 def _by_record(engine: Engine, source: Source, options: CsvOptions, tag: str) -> Prepared:
