@@ -169,7 +169,9 @@ def tools_page() -> str:
     """docs/tools.md."""
     found = tools()
     everywhere = [
-        name for name in found[0].user_parameters["properties"] if all(name in tool.user_parameters["properties"] for tool in found)
+        name
+        for name in found[0].user_parameters["properties"]
+        if all(name in tool.user_parameters["properties"] for tool in found)
     ]
     head = ["parameter", "type", "default", "meaning"]
     parts = [
@@ -181,7 +183,9 @@ def tools_page() -> str:
         parts.append(f"## {tool.name}\n\n{tool.description}\n")
         parts.append(table(head, _parameter_rows(tool.parameters, list(tool.parameters["properties"]))))
         if own:
-            parts.append(f"User parameters beside those of every tool:\n\n{table(head, _parameter_rows(tool.user_parameters, own))}")
+            parts.append(
+                f"User parameters beside those of every tool:\n\n{table(head, _parameter_rows(tool.user_parameters, own))}"
+            )
     return "\n".join(parts)
 
 
