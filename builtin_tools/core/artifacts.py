@@ -349,6 +349,7 @@ class ArtifactDirectory:
         )
         closest = list(dict.fromkeys([*same, *near, *near_names(path, folders)]))[:5]
         hint = f"Closest: {listed(closest)}. " if closest else ""
+        names.sort(key=lambda name: (name.startswith("results/"), name))
         there = f"Files: {listed(names, 12)}." if names else "The directory holds no files yet."
         what = "matches nothing" if re.search(r"[*?\[]", path) else "does not exist"
         return FileNotFound(f"{path[:200]!r} {what} in the artifact directory.", hint + there)

@@ -111,7 +111,7 @@ def _add_parquet_shapes(rows: list[list[Any]]) -> None:
 
 def _summary(relative: str, pattern: str | None, total: int) -> str:
     where = f" in {relative}" if relative else ""
-    match = f" match {pattern!r}" if pattern is not None else ""
+    match = f" {'matches' if total == 1 else 'match'} {pattern!r}" if pattern is not None else ""
     if total == 0:
         return f"Nothing{' matches ' + repr(pattern) if pattern else ' lies'}{where or ' in the directory'}."
     noun = "entry" if total == 1 else "entries"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -17,6 +18,28 @@ from pydantic import BaseModel, ValidationError
 from .errors import ConfigurationError, InvalidParameters, ToolError, listed, near_names
 
 _NOTHING = (None, "", "null", "None")
+# What the operator may set for all tools at once: a tool passes over the settings that only others have.
+OPERATOR_SETTINGS = frozenset(
+    [
+        "allow_private_networks",
+        "allowed_hosts",
+        "cache_limit",
+        "connect_timeout_seconds",
+        "headers",
+        "max_bytes",
+        "max_markdown_chars",
+        "max_pages",
+        "max_preview_rows",
+        "max_redirects",
+        "max_retries",
+        "max_table_pages",
+        "max_uncompressed_bytes",
+        "pdf_password",
+        "read_timeout_seconds",
+        "temp_disk_limit",
+        "threads",
+    ]
+)
 _TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -65,6 +88,8 @@ def validated(model: type[Model], given: dict[str, Any], *, operator: bool = Fal
     """The arguments as an instance of `model`, after mending. Raises InvalidParameters, or ConfigurationError for the operator's."""
     failure: type[ToolError] = ConfigurationError if operator else InvalidParameters
     known = list(model.model_fields)
+    if operator:
+        given = {name: value for name, value in given.items() if name in model.model_fields or name not in OPERATOR_SETTINGS}
     for name in given:
         if name not in model.model_fields:
             raise _unknown(name, known, failure, operator)
@@ -200,7 +225,8 @@ def _unfit(problem: ValidationError, model: type[BaseModel], failure: type[ToolE
         if error["type"] == "missing":
             messages.append(f"The required argument {name!r} is missing.")
         else:
-            shown = json.dumps(error.get("input"), ensure_ascii=False, default=str)
+            secret = failure is ConfigurationError and re.search("password|headers|token|secret|key", name)
+            shown = "a value" if secret else json.dumps(error.get("input"), ensure_ascii=False, default=str)
             where = "".join(f"[{part}]" for part in error["loc"][1:] if isinstance(part, int))
             messages.append(f"{name}{where} is {shown[:120]}, which does not fit: {_reason(error)}.")
         if name in model.model_fields:
@@ -210,6 +236,7 @@ def _unfit(problem: ValidationError, model: type[BaseModel], failure: type[ToolE
 
 def _reason(error: Any) -> str:
     text = str(error["msg"]).replace("Input should be ", "it must be ").replace("Value error, ", "")
+    text = text.replace("a valid dictionary", "an object").replace("a valid list", "a list").replace("a valid ", "a ")
     return text[:200].rstrip(".")
 
 

@@ -23,6 +23,7 @@ class UserParameters(BaseModel):
     threads: Optional[int] = Field(None, ge=1, description="Threads that a call may use; by default the processors there are.")
     max_preview_rows: int = Field(200, ge=1, description="Rows that an answer shows at most.")
     max_uncompressed_bytes: str = Field("20GB", description="Size to which a compressed file may unpack.")
+    cache_limit: str = Field("5GB", description="Disk that the ingest cache may take.")
 
 
 class ToolParameters(BaseModel):

@@ -12,6 +12,7 @@ from .csv.source import CsvOptions
 from .engine import Engine
 from .formats import TABULAR, format_by_name, stem
 from .guard import Checked, Reader
+from .pivot import tokens_of
 from .prepared import Prepared, SourceColumn
 from .sources import Sources
 from .sql_text import quote_name
@@ -45,7 +46,7 @@ class Catalog:
         for number, reader in sorted(enumerate(checked.readers), key=lambda pair: -pair[1].start):
             name = f"{reader.function}_{number + 1}"
             self._view(name, self._read(reader))
-            text = text[: reader.start] + quote_name(name).encode() + text[reader.start + reader.length :]
+            text = text[: reader.start] + quote_name(name).encode() + text[_end_of_call(text.decode(), reader.start) :]
         return text.decode()
 
     def add(self, name: str, path: str, options: CsvOptions | None = None) -> Prepared:
@@ -98,7 +99,8 @@ class Catalog:
     def _by_stem(self) -> dict[str, list[str]]:
         if self._stems is None:
             self._stems = {}
-            for path in self.engine.call.directory.file_names():
+            paths = self.engine.call.directory.file_names()
+            for path in sorted(paths, key=lambda path: (path.startswith("results/"), path)):
                 base = path.rpartition("/")[2]
                 if format_by_name(base) in (*TABULAR, "text", "gzip", "zstd", "bzip2", "xz", "zip"):
                     self._stems.setdefault(stem(base), []).append(path)
@@ -119,6 +121,13 @@ class Catalog:
                 _renamed(prepared, list(columns), reader), {str(name): str(kind) for name, kind in columns.items()}
             )
         return prepared
+
+
+def _end_of_call(sql: str, start: int) -> int:
+    """Where the call that begins at a byte of the statement ends: behind its closing bracket."""
+    called = [token for token in tokens_of(sql) if token.start >= start]
+    opened = next(token for token in called if token.word == "(")
+    return next(token.end for token in called if token.word == ")" and token.depth == opened.depth)
 
 
 def _csv_options(reader: Reader) -> CsvOptions:

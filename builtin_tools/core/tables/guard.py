@@ -51,8 +51,7 @@ class Reader:
     format: str
     paths: list[str]
     options: dict[str, Any]
-    start: int  # in bytes of the text, like `length`
-    length: int
+    start: int  # in bytes of the text
 
 
 @dataclass
@@ -308,7 +307,7 @@ def _reader(name: str, function: dict[str, Any], node: dict[str, Any]) -> Reader
             raise SqlNotAllowed(f"{name} takes a path and named options.", f"Write {name}('data/sales.csv', header = true).")
     if not paths:
         raise SqlNotAllowed(f"{name} needs a path written out in the statement.", f"Write {name}('data/sales.csv').")
-    return Reader(name, _READERS[name], paths, options, int(node["query_location"]), int(node["query_location_length"]))
+    return Reader(name, _READERS[name], paths, options, int(node["query_location"]))
 
 
 def _paths(node: dict[str, Any]) -> list[str]:

@@ -29,7 +29,9 @@ class Pivot:
 
 
 @dataclass
-class _Token:
+class Token:
+    """A token: its place in bytes, its text in capitals, and how many brackets are open around it."""
+
     start: int
     end: int
     word: str  # in capitals
@@ -47,7 +49,7 @@ def find_pivot(engine: Engine, sql: str) -> Pivot | None:
     if len(statements) != 1 or statements[0].type.name != "MULTI":
         return None
     data = sql.encode()
-    tokens = _tokens(data, sql)
+    tokens = tokens_of(sql)
     start = next((at for at, token in enumerate(tokens) if token.word in ("PIVOT", "PIVOT_WIDER")), None)
     if start is None:
         return None
@@ -79,7 +81,7 @@ def find_pivot(engine: Engine, sql: str) -> Pivot | None:
     return Pivot([data[a:b].decode() for a, b in zip(cuts, cuts[1:], strict=False)], lookups)
 
 
-def _items(tokens: list[_Token], at: int, depth: int) -> list[tuple[int, int]]:
+def _items(tokens: list[Token], at: int, depth: int) -> list[tuple[int, int]]:
     """The first and last token of each thing that stands between ON and what follows, parted by commas."""
     found, first = [], at
     while True:
@@ -97,7 +99,9 @@ def _items(tokens: list[_Token], at: int, depth: int) -> list[tuple[int, int]]:
         at += 1
 
 
-def _tokens(data: bytes, sql: str) -> list[_Token]:
+def tokens_of(sql: str) -> list[Token]:
+    """The engine's tokens with their places in bytes; a bracket and its partner have the same depth."""
+    data = sql.encode()
     spots = [(position, kind) for position, kind in native().tokenize(sql) if kind != native().token_type.comment]
     tokens, depth = [], 0
     for index, (position, _) in enumerate(spots):
@@ -106,7 +110,7 @@ def _tokens(data: bytes, sql: str) -> list[_Token]:
         word = text.decode("utf-8", "replace").upper()
         if word in (")", "]", "}"):
             depth -= 1
-        tokens.append(_Token(position, position + len(text), word, depth))
+        tokens.append(Token(position, position + len(text), word, depth))
         if word in ("(", "[", "{"):
             depth += 1
     return tokens
