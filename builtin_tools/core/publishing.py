@@ -55,17 +55,36 @@ class Scratch:
         sweep(base)
         path = os.path.join(base, f"{os.getpid()}-{secrets.token_hex(6)}")
         try:
-            os.mkdir(path, 0o700)
-            descriptor = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = _locked_folder(path)
         except OSError as problem:
             raise _unwritable(problem) from None
-        _lock(descriptor)
         return cls(path, descriptor)
 
     def close(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
+
+
+def _locked_folder(path: str) -> int:
+    """Makes a folder and its lock file, and gives the descriptor that holds the lock.
+
+    The file gets its name once it is locked: a sweeper never finds one that it could lock before its owner does. Where the
+    clock jumps while the folder is made, a sweeper may take it for a stale one; it is made again then.
+    """
+    for attempt in range(3):
+        os.mkdir(path, 0o700)
+        try:
+            draft = os.path.join(path, f"{_LOCK}-in-the-making")
+            descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            _lock(descriptor)
+            os.rename(draft, os.path.join(path, _LOCK))
+            return descriptor
+        except FileNotFoundError:
+            if attempt == 2:
+                raise
+            shutil.rmtree(path, ignore_errors=True)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def own_folder(directory: ArtifactDirectory, name: str) -> str:
