@@ -187,13 +187,15 @@ class Call:
 
     def publish(self, scratch_name: str, output: OutputFile, format_name: str, rows: int | None = None) -> Artifact:
         """Hands over a finished file of the scratch folder; it is put in place after the worker has ended well."""
-        path = self.scratch_path(scratch_name)
         digest = hashlib.sha256()
         size = 0
-        with open(path, "rb") as stream:
+        with open(self.scratch_path(scratch_name), "rb") as stream:
+            flushing = threading.Thread(target=os.fsync, args=(stream.fileno(),), daemon=True)
+            flushing.start()  # the disk and the hash at once; the watchdog makes sure of the first
             while block := stream.read(_BLOCK):
                 digest.update(block)
                 size += len(block)
+            flushing.join()
         artifact = Artifact(output.path, format_name, size, digest.hexdigest(), rows)
         self.pending.append(Pending(scratch_name, output, artifact))
         return artifact
