@@ -59,7 +59,9 @@ def engine_error(problem: BaseException, engine: Engine, sql: str = "", columns:
         return DiskLimitExceeded("The disk is full.", "Free space in the artifact directory, then send the call again.")
     if kind in ("Parser", "Syntax"):
         return SqlSyntaxError(f"The SQL does not parse: {_one_line(message)}.", _syntax_guidance(parts, sql, tables))
-    if parts.get("error_subtype") == "COLUMN_NOT_FOUND" or message.startswith("Referenced column"):
+    if parts.get("error_subtype") == "COLUMN_NOT_FOUND" or re.match(
+        r"Referenced column|[^\n]* does not have a column named", message
+    ):
         return _column_error(parts, message, sql, tables)
     if kind == "Catalog":
         return _catalog_error(parts, message, sql)
@@ -109,7 +111,7 @@ def _value_hint(message: str, kind: str) -> str:
 
 
 def _column_error(parts: dict[str, Any], message: str, sql: str, tables: dict[str, list[str]]) -> ToolError:
-    found = re.search(r'Referenced (?:column|table) "([^"]*)"', message)
+    found = re.search(r'(?:Referenced (?:column|table)|does not have a column named) "([^"]*)"', message)
     wanted = str(parts.get("name") or (found[1] if found else "?"))
     known = [name for names in tables.values() for name in names]
     candidates = list(re.findall(r'"((?:[^"]|"")+)"', message.partition("Candidate")[2]))
