@@ -92,7 +92,7 @@ class Call:
     warnings: list[Warn] = field(default_factory=list)
     layers: dict[str, Any] = field(default_factory=dict)
     hashed: list[tuple[State, str]] = field(default_factory=list)
-    entries: list[tuple[str, str, str]] = field(default_factory=list)  # of the ingest cache: tag, input, options
+    entries: list[tuple[str, str, str, str]] = field(default_factory=list)  # of the ingest cache: tag, input, options, part
     used_entries: list[str] = field(default_factory=list)
     _digests: dict[str, _Digest | str] = field(default_factory=dict)
 

@@ -18,6 +18,7 @@ from .artifacts import OWN_FOLDER
 WORTH_BYTES = 4 << 20  # hashing less costs no more than looking it up
 _SETTLED_NS = 2_000_000_000
 _MOST = 5_000
+_DRAFT_SECONDS = 60.0  # a draft lives for an instant, unless its writer was killed
 
 
 class State(NamedTuple):
@@ -66,10 +67,12 @@ def remember(root: str, state: State, digest: str, *, settled: bool = False) -> 
 
 
 def _bound(folder: str) -> None:
-    """Drops the oldest half once there are too many entries."""
+    """Drops drafts whose writer was killed, and the oldest half once there are too many entries."""
     with os.scandir(folder) as scan:
         entries = list(scan)
+    old = [entry for entry in entries if "." in entry.name and time.time() - entry.stat().st_mtime > _DRAFT_SECONDS]
     if len(entries) > _MOST:
-        for entry in sorted(entries, key=lambda one: one.stat().st_mtime_ns)[: _MOST // 2]:
-            with contextlib.suppress(OSError):
-                os.unlink(entry.path)
+        old += sorted(entries, key=lambda one: one.stat().st_mtime_ns)[: _MOST // 2]
+    for entry in old:
+        with contextlib.suppress(OSError):
+            os.unlink(entry.path)

@@ -103,6 +103,7 @@ class _Run:
         except Exception as problem:
             self._trace(problem)
             line, status, log = self._failure(_internal(problem))
+        _let_signals_be()  # the work is over: what is left is to log and to answer
         try:
             self._log(log)
         except ToolError as problem:
@@ -171,9 +172,10 @@ class _Run:
         from .tables import ingest_cache
 
         limit = parse_size(getattr(config, "cache_limit", "5GB"), "cache_limit")
-        for tag, digest, path, options in document["entries"]:
+        for tag, digest, path, options, part in document["entries"]:
             if digest:
-                ingest_cache.put_in_place(self.directory, scratch, tag, ingest_cache.key_of(digest, path, options), limit)
+                key = f"{ingest_cache.key_of(digest, path, options)}-{part}"
+                ingest_cache.put_in_place(self.directory, scratch, tag, key, limit)
         for key in document["used_entries"]:
             ingest_cache.touch(self.directory, key)
 
@@ -208,7 +210,7 @@ class _Run:
                 "rows": answer.table.total_rows if answer.table is not None else None,
                 "inputs": _input_entries(call),
                 "hashed": call.hashed,
-                "entries": [(tag, call.digest(path), path, options) for tag, path, options in call.entries],
+                "entries": [(tag, call.digest(path), path, options, part) for tag, path, options, part in call.entries],
                 "used_entries": call.used_entries,
                 "outputs": [pending.artifact.document() for pending in call.pending],
             }
@@ -263,7 +265,7 @@ class _Run:
 
         entry = {
             "time": timestamp(self.started),
-            "seconds": round(time.time() - self.started, 4),
+            "seconds": round(time.monotonic() - self.deadline_base, 4),
             "tool": self.tool,
             "parameters": loggable(self.parameters),
             "pid": os.getpid(),
@@ -394,8 +396,27 @@ def _stop_on_signals(watchdog: Any) -> None:
     import signal
 
     def stop(*_: Any) -> None:
+        _let_signals_be()
         watchdog.kill()
         raise _Stopped
 
-    for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)):
+    for number in _ending_signals():
         signal.signal(number, stop)
+
+
+def _let_signals_be() -> None:
+    """From here on the call ends by itself, and a second signal must not cost it its answer."""
+    import signal
+
+    for number in _ending_signals():
+        signal.signal(number, _nothing)  # not SIG_IGN: Python reports a signal on standard error that is ignored so late
+
+
+def _nothing(*_: Any) -> None:
+    """The answer to a signal that needs none."""
+
+
+def _ending_signals() -> list[Any]:
+    import signal
+
+    return [getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)]

@@ -74,16 +74,21 @@ def _locked_folder(path: str) -> int:
     """
     for attempt in range(3):
         os.mkdir(path, 0o700)
+        draft, lock = os.path.join(path, f"{_LOCK}-in-the-making"), os.path.join(path, _LOCK)
+        if os.name == "nt":
+            draft = lock  # an open file cannot be renamed there
+        descriptor = -1
         try:
-            draft = os.path.join(path, f"{_LOCK}-in-the-making")
             descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             _lock(descriptor)
-            os.rename(draft, os.path.join(path, _LOCK))
+            os.replace(draft, lock)
             return descriptor
-        except FileNotFoundError:
-            if attempt == 2:
-                raise
+        except OSError as problem:
+            if descriptor >= 0:
+                os.close(descriptor)
             shutil.rmtree(path, ignore_errors=True)
+            if attempt == 2 or not isinstance(problem, FileNotFoundError):
+                raise
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -141,11 +146,11 @@ def put_in_place(directory: ArtifactDirectory, scratch: str, pending: dict[str, 
     Raises OutputExists where another file has taken the name meanwhile and may not be replaced.
     """
     source = os.path.join(scratch, pending["scratch_name"])
-    _sync(source)
-    with contextlib.suppress(OSError):
-        os.chmod(source, 0o666 & ~_umask())
     folder, _, name = str(pending["path"]).rpartition("/")
     try:
+        _sync(source)
+        with contextlib.suppress(OSError):
+            os.chmod(source, 0o666 & ~_umask())
         here = _folder_descriptor(directory.root, folder)
         try:
             _place(source, name, here, pending)
@@ -183,15 +188,36 @@ def _place(source: str, name: str, here: int, pending: dict[str, Any]) -> None:
     except OSError as problem:
         if problem.errno not in (errno.EPERM, errno.ENOTSUP, errno.EXDEV):
             raise
-        _copy_exclusively(source, name, here, pending)  # a file system without hard links
+        _rename_exclusively(source, name, here, pending)  # a file system without hard links
 
 
-def _copy_exclusively(source: str, name: str, here: int, pending: dict[str, Any]) -> None:
+def _rename_exclusively(source: str, name: str, here: int, pending: dict[str, Any]) -> None:
+    """The step on a file system without hard links. Where the kernel cannot refuse to take a name that is taken, the name
+    is held by an empty file for a moment."""
+    if _renamed_without_replacing(source, name, here):
+        return
     try:
         os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=here))
     except FileExistsError:
         raise OutputExists(f"{pending['path']!r} exists already.", "Choose another output_path.") from None
-    os.rename(source, name, dst_dir_fd=here)
+    try:
+        os.rename(source, name, dst_dir_fd=here)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(name, dir_fd=here)
+        raise
+
+
+def _renamed_without_replacing(source: str, name: str, here: int) -> bool:
+    """Linux's renameat2 with RENAME_NOREPLACE; False where it did not do it, for whatever reason."""
+    import ctypes
+
+    try:
+        function = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError, TypeError):
+        return False
+    at_fdcwd, no_replace = -100, 1
+    return bool(function(at_fdcwd, os.fsencode(source), here, os.fsencode(name), no_replace) == 0)
 
 
 def _folder_descriptor(root: str, folder: str) -> int:

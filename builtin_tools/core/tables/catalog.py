@@ -41,7 +41,7 @@ class Catalog:
     def resolve(self, checked: Checked) -> str:
         """Makes a view for each table that the statement names; the statement with its readers replaced by views."""
         for name in checked.tables:
-            self.add(name, self.path(name))
+            self.add(name, self.path(name), checked.needed)
         text = checked.sql.encode()
         for number, reader in sorted(enumerate(checked.readers), key=lambda pair: -pair[1].start):
             name = f"{reader.function}_{number + 1}"
@@ -49,10 +49,10 @@ class Catalog:
             text = text[: reader.start] + quote_name(name).encode() + text[_end_of_call(text.decode(), reader.start) :]
         return text.decode()
 
-    def add(self, name: str, path: str, options: CsvOptions | None = None) -> Prepared:
-        """Makes the file at `path` a table by the name `name`."""
+    def add(self, name: str, path: str, needed: frozenset[str] | None = None) -> Prepared:
+        """Makes the file at `path` a table by the name `name`; `needed` as for Sources.open."""
         if name not in self.prepared:
-            self._view(name, self.sources.open(path, options))
+            self._view(name, self.sources.open(path, needed=needed))
         return self.prepared[name]
 
     def _view(self, name: str, prepared: Prepared) -> None:

@@ -61,6 +61,15 @@ class Checked:
     sql: str
     tables: list[str] = field(default_factory=list)
     readers: list[Reader] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)  # in small letters, like those below: of all columns it may mean
+    unqualified: set[str] = field(default_factory=set)  # names that stand alone
+    table_names: set[str] = field(default_factory=set)  # and aliases; standing alone they mean whole rows
+    all_columns: bool = False  # it may mean columns that it does not name, by * or otherwise
+
+    @property
+    def needed(self) -> frozenset[str] | None:
+        """The names of the columns it may use; None where it may use any."""
+        return None if self.all_columns or self.unqualified & self.table_names else frozenset(self.names)
 
 
 def check(engine: Engine, sql: str) -> Checked:
@@ -200,6 +209,7 @@ class _Walk:
             raise SqlNotAllowed(
                 "The statement reads from something that is no table or file.", "Read from files: FROM 'data/sales.csv'."
             )
+        self._note_columns_of(node)
         if kind == "BASE_TABLE":
             self._base_table(node, scope)
         elif kind == "TABLE_FUNCTION":
@@ -215,6 +225,14 @@ class _Walk:
                 self.query(part.get("node", part), scope)
             elif key not in ("type",):
                 self.any(part, scope)
+
+    def _note_columns_of(self, node: dict[str, Any]) -> None:
+        """What a table reference says of columns without naming them as such."""
+        checked = self.checked
+        checked.table_names |= {str(node[key]).casefold() for key in ("alias", "table_name") if node.get(key)}
+        checked.names |= {str(name).casefold() for name in node.get("using_columns") or []}
+        if node["type"] in ("PIVOT", "SHOW_REF") or node.get("column_name_alias") or node.get("ref_type") == "NATURAL":
+            checked.all_columns = True
 
     def _base_table(self, node: dict[str, Any], scope: frozenset[str]) -> None:
         name = str(node.get("table_name", ""))
@@ -269,6 +287,12 @@ class _Walk:
                 return self.table(node, scope)
             if isinstance(kind, str) and (kind.endswith("_NODE") or kind.endswith("_STATEMENT") or kind.endswith("_REF")):
                 raise _only_reading("")
+        if node.get("class") == "STAR":
+            self.checked.all_columns = True
+        elif node.get("class") == "COLUMN_REF":
+            parts = [str(part).casefold() for part in node.get("column_names", [])]
+            self.checked.names |= set(parts)
+            self.checked.unqualified |= set(parts) if len(parts) == 1 else set()
         if node.get("class") in ("FUNCTION", "WINDOW"):
             self._function(str(node.get("function_name", "")).casefold(), node)
         for key, part in node.items():

@@ -33,34 +33,60 @@ def _folder(root: str) -> str:
 
 
 def key_of(digest: str, name: str, options: str) -> str:
-    """The name of an entry."""
+    """The name that all entries of one file in one state have in common."""
     text = json.dumps([_FORM, __version__, digest, name, options])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def load(engine: Engine, file: InputFile, options: Any) -> Prepared | None:
-    """The relation kept for a file in its present state; None where there is none."""
+def load(engine: Engine, file: InputFile, options: Any, needed: frozenset[str] | None) -> Prepared | None:
+    """The relation kept for a file in its present state that has the columns needed (None: all); None where there is none."""
     call = engine.call
     digest = call.digest_at_hand(file.path)
     if not digest:
         return None
-    key = key_of(digest, file.path, repr(options))
-    data, meta = (os.path.join(_folder(call.directory.root), f"{key}.{end}") for end in ("parquet", "json"))
+    folder, key = _folder(call.directory.root), key_of(digest, file.path, repr(options))
     try:
-        with open(meta, encoding="utf-8") as stream:
+        names = sorted(name for name in os.listdir(folder) if name.startswith(key) and name.endswith(".json"))
+    except OSError:
+        return None
+    for name in names:
+        prepared = _read(os.path.join(folder, name.removesuffix(".json")))
+        if prepared is not None and _suffices(prepared, needed):
+            call.used_entries.append(name.removesuffix(".json"))
+            return prepared
+    return None
+
+
+def _read(entry: str) -> Prepared | None:
+    try:
+        with open(f"{entry}.json", encoding="utf-8") as stream:
             kept = json.load(stream)
-        if os.path.getsize(data) != kept["bytes"]:
+        if os.path.getsize(f"{entry}.parquet") != kept["bytes"]:
             return None
     except (OSError, ValueError, KeyError):
         return None
-    call.used_entries.append(key)
     columns = [SourceColumn(**column) for column in kept["columns"]]
+    held = frozenset(kept["held"]) if kept["held"] is not None else None
     warnings = [Warn(**warning) for warning in kept["warnings"]]
-    return Prepared(_scan(data, columns), columns, kept["format"], [data], None, kept["rows"], kept["details"], warnings)
+    data = f"{entry}.parquet"
+    return Prepared(
+        _scan(data, columns, held), columns, kept["format"], [data], None, held, kept["rows"], kept["details"], warnings
+    )
 
 
-def _scan(data: str, columns: list[SourceColumn]) -> str:
-    cells = [f"CAST({quote_name(column.name)} AS {column.type}) AS {quote_name(column.name)}" for column in columns]
+def _suffices(prepared: Prepared, needed: frozenset[str] | None) -> bool:
+    if prepared.held is None:
+        return True
+    names = {column.name.casefold() for column in prepared.columns}
+    return needed is not None and needed & names <= prepared.held
+
+
+def _scan(data: str, columns: list[SourceColumn], held: frozenset[str] | None) -> str:
+    cells = [
+        f"CAST({quote_name(column.name)} AS {column.type}) AS {quote_name(column.name)}"
+        for column in columns
+        if held is None or column.name.casefold() in held
+    ]
     return f"SELECT {', '.join(cells)} FROM read_parquet({literal_path(data)}, hive_partitioning=false)"
 
 
@@ -89,11 +115,12 @@ def keep(engine: Engine, prepared: Prepared, tag: str) -> Prepared:
 def kept_copy(prepared: Prepared, target: str, rows: int) -> Prepared:
     """`prepared`, reading from the typed copy at `target`."""
     return Prepared(
-        _scan(target, prepared.columns),
+        _scan(target, prepared.columns, prepared.held),
         prepared.columns,
         prepared.format,
         [*prepared.files, target],
         prepared.with_text,
+        prepared.held,
         rows,
         prepared.details,
         prepared.warnings,
@@ -119,13 +146,15 @@ def hand_over(engine: Engine, file: InputFile, options: Any, prepared: Prepared,
         "bytes": os.path.getsize(data),
         "rows": prepared.rows,
         "format": prepared.format,
+        "held": sorted(prepared.held) if prepared.held is not None else None,
         "columns": [asdict(column) for column in prepared.columns],
         "details": prepared.details,
         "warnings": [asdict(warning) for warning in prepared.warnings],
     }
     with open(call.scratch_path(f"{tag}.json"), "w", encoding="utf-8") as stream:
         json.dump(document, stream, ensure_ascii=False)
-    call.entries.append((tag, file.path, repr(options)))
+    part = hashlib.sha256(json.dumps(document["held"]).encode()).hexdigest()[:8] if prepared.held is not None else "all"
+    call.entries.append((tag, file.path, repr(options), part))
 
 
 # ---------------------------------------------------------------- in the watchdog

@@ -26,7 +26,7 @@ class Prepared:
     """A file that is ready to be queried.
 
     `scan` is a SQL query (a SELECT) that gives exactly `columns`, with those names and types, in the order of the
-    file. It reads only files named in `files` (absolute paths: the input itself, or files of the scratch folder).
+    file; of a large file, only those that were asked for (`held`), and only their types are proved. It reads only files named in `files` (absolute paths: the input itself, or files of the scratch folder).
     `rows` is exact where it is known without a scan. `details` is what the answer tells of the file.
     """
 
@@ -35,6 +35,7 @@ class Prepared:
     format: str
     files: list[str] = field(default_factory=list)
     with_text: Callable[[set[str]], str] | None = None  # `scan` with the named columns as the text that stands in the file
+    held: frozenset[str] | None = None  # where set: the names, in small letters, of the only columns that `scan` gives
     rows: int | None = None
     details: dict[str, Any] = field(default_factory=dict)
     warnings: list[Warn] = field(default_factory=list)

@@ -50,7 +50,7 @@ def query_table(args: Any) -> Answer:
     engine = Engine.open(call)
     catalog = Catalog(engine, Sources(engine))
     try:
-        prepared = catalog.add(args.path, args.path)
+        prepared = catalog.add(args.path, args.path, _needed(args))
         conditions = build(engine, args.filters or [], prepared.columns, args.path)
         query = _selected(args, prepared)
         sql = _sql(args, query, conditions, prepared)
@@ -59,6 +59,20 @@ def query_table(args: Any) -> Answer:
     except native().Error as problem:
         raise engine_error(problem, engine, "", catalog.columns) from None
     return _answer(call, args, prepared, conditions, sql, result)
+
+
+def _needed(args: Any) -> frozenset[str] | None:
+    """The names, in small letters, of all columns that the arguments may mean; None where they mean every column."""
+    if not args.columns and not args.group_by and not args.aggregates:
+        return None
+    names = [*(args.columns or []), *(args.group_by or [])]
+    for given in [*(args.filters or []), *(args.aggregates or []), *(args.order_by or [])]:
+        names += (
+            [str(given.get("column", ""))] if isinstance(given, dict) else [given, *re.split(r"[\s,]+", given), *given.split(",")]
+        )
+        if isinstance(given, str):
+            names += [re.sub(r"\s+(asc|desc)\w*\s*$", "", part, flags=re.IGNORECASE) for part in [given, *given.split(",")]]
+    return frozenset(name.strip().casefold() for name in names)
 
 
 def _selected(args: Any, prepared: Prepared) -> _Query:

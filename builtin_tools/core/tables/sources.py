@@ -35,16 +35,17 @@ class Sources:
         self._prepared: dict[Any, Prepared] = {}
         self._count = 0
 
-    def open(self, path: str, options: CsvOptions | None = None) -> Prepared:
+    def open(self, path: str, options: CsvOptions | None = None, needed: frozenset[str] | None = None) -> Prepared:
         """The relation of a file, or of all files that a pattern names. The files are noted as inputs of the call.
 
+        `needed`: the names, in small letters, of the columns that will be used, where not all are.
         Raises FileNotFound, PathOutsideArtifacts, UnsupportedFormat, FileCorrupt, FileEmpty, EncodingProblem, SqlError.
         """
-        return self.open_all([path], options)
+        return self.open_all([path], options, needed)
 
-    def open_all(self, paths: list[str], options: CsvOptions | None = None) -> Prepared:
+    def open_all(self, paths: list[str], options: CsvOptions | None = None, needed: frozenset[str] | None = None) -> Prepared:
         """The relation of all files that several paths and patterns name, one under another; raises as `open` does."""
-        key = (tuple(paths), options)
+        key = (tuple(paths), options, needed)
         if key not in self._prepared:
             files: dict[str, InputFile] = {}
             skipped: list[str] = []
@@ -56,68 +57,62 @@ class Sources:
                 raise UnsupportedFormat(f"{len(files):,} files match.", f"Match at most {_MAX_FILES:,} files at once.")
             for file in files.values():
                 self.call.read(file)
-            prepared = self._several(list(files.values()), options or CsvOptions())
+            prepared = self._several(list(files.values()), options or CsvOptions(), needed)
             if skipped:
                 prepared.warnings.append(Warn("FILES_LEFT_OUT", f"Left out of {', '.join(paths)}: {listed(skipped, 10)}."))
             self.engine.allow(prepared.files)
             self._prepared[key] = prepared
         return self._prepared[key]
 
-    def _several(self, files: list[InputFile], options: CsvOptions) -> Prepared:
+    def _several(self, files: list[InputFile], options: CsvOptions, needed: frozenset[str] | None) -> Prepared:
         kinds = {file.path: kind_of(self.call, file) for file in files}
         if all(kind == "parquet" for kind in kinds.values()):
             return prepare_parquet(self.engine, files)
-        prepared = [self._one(file, kinds[file.path], options) for file in files]
         if len(files) == 1 and not partitions(files[0].path):
-            return prepared[0]
-        return union(files, prepared)
+            return self._one(files[0], kinds[files[0].path], options, needed)
+        return union(files, [self._one(file, kinds[file.path], options, None) for file in files])
 
-    def _one(self, file: InputFile, kind: str, options: CsvOptions) -> Prepared:
-        if file.size == 0:
-            raise FileEmpty(f"{file.path!r} is empty: it has 0 bytes.", "Choose a file with data.")
-        self._count += 1
-        tag = f"in{self._count}"
+    def _one(self, file: InputFile, kind: str, options: CsvOptions, needed: frozenset[str] | None) -> Prepared:
         if kind == "parquet":
             return prepare_parquet(self.engine, [file])
-        kept = ingest_cache.load(self.engine, file, options)
+        kept = ingest_cache.load(self.engine, file, options, needed)
         if kept is not None:
-            kept.with_text = self._with_text_again(file, options)
+            kept.with_text = lambda columns: self._text_again(file, kind, options, columns)
             return kept
-        path, name = file.real, file.path
-        compression = None
-        if kind in COMPRESSIONS:
-            from .compression import decompressed
-
-            path, inner, compression = decompressed(self.call, file)
-            name = file.path
-            kind = kind_by(path, inner or file.path, _head(path))
-        prepared = prepare_plain(self.engine, path, name, kind, options, tag)
-        if compression:
-            prepared.details = {"compression": compression, **prepared.details}
-        return self._kept(file, path, prepared, options, tag)
-
-    def _with_text_again(self, file: InputFile, options: CsvOptions) -> Any:
-        """What a kept copy has no more: its columns as text, read from the file anew where they are asked for."""
-
-        def with_text(columns: set[str]) -> str:
-            self._count += 1
-            again = prepare_plain(self.engine, file.real, file.path, kind_of(self.call, file), options, f"in{self._count}")
-            self.engine.allow(again.files)
-            return again.with_text(columns) if again.with_text else again.scan
-
-        return with_text
-
-    def _kept(self, file: InputFile, path: str, prepared: Prepared, options: CsvOptions, tag: str) -> Prepared:
-        """A large file's relation read from a typed copy, which becomes an entry of the ingest cache."""
-        if prepared.format == "parquet" or not ingest_cache.worth_keeping(self.call, os.path.getsize(path)):
+        path, tag, prepared = self._fresh(file, kind, options, needed)
+        if not ingest_cache.worth_keeping(self.call, os.path.getsize(path)):
             return prepared
         if not os.path.exists(self.call.scratch_path(f"{tag}.parquet")):
             prepared = ingest_cache.keep(self.engine, prepared, tag)
         ingest_cache.hand_over(self.engine, file, options, prepared, tag)
         return prepared
 
+    def _fresh(self, file: InputFile, kind: str, options: CsvOptions, needed: frozenset[str] | None) -> tuple[str, str, Prepared]:
+        """The plain bytes of a file, the tag of its scratch files, and its relation, read anew."""
+        if file.size == 0:
+            raise FileEmpty(f"{file.path!r} is empty: it has 0 bytes.", "Choose a file with data.")
+        self._count += 1
+        tag, path, compression = f"in{self._count}", file.real, None
+        if kind in COMPRESSIONS:
+            from .compression import decompressed
 
-def prepare_plain(engine: Engine, path: str, name: str, kind: str, options: CsvOptions, tag: str) -> Prepared:
+            path, inner, compression = decompressed(self.call, file)
+            kind = kind_by(path, inner or file.path, _head(path))
+        prepared = prepare_plain(self.engine, path, file.path, kind, options, tag, needed)
+        if compression:
+            prepared.details = {"compression": compression, **prepared.details}
+        return path, tag, prepared
+
+    def _text_again(self, file: InputFile, kind: str, options: CsvOptions, columns: set[str]) -> str:
+        """What a kept copy has no more: a scan with columns as the text that stands in the file, read anew."""
+        _, _, again = self._fresh(file, kind, options, None)
+        self.engine.allow(again.files)
+        return again.with_text(columns) if again.with_text else again.scan
+
+
+def prepare_plain(
+    engine: Engine, path: str, name: str, kind: str, options: CsvOptions, tag: str, needed: frozenset[str] | None = None
+) -> Prepared:
     """The relation of uncompressed bytes at an absolute path, of a known kind; `name` is what the answer calls it."""
     if kind == "excel":
         from .excel import prepare as prepare_excel
@@ -131,7 +126,7 @@ def prepare_plain(engine: Engine, path: str, name: str, kind: str, options: CsvO
         return prepare_parquet(engine, [InputFile(name, path, os.path.getsize(path), 0, 0, 0)])
     if kind in _BINARY:
         raise unsupported(name, kind)
-    return prepare_csv(engine, path, name, options, tag)
+    return prepare_csv(engine, path, name, options, tag, needed)
 
 
 def unsupported(name: str, kind: str) -> UnsupportedFormat:

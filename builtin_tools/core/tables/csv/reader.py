@@ -26,8 +26,12 @@ from .typed_copy import typed_copy
 _DIRECT_BYTES = 256 * 1024  # from this size on DuckDB may parse the file itself, where it is regular
 
 
-def prepare_csv(engine: Engine, path: str, shown: str, options: CsvOptions, tag: str) -> Prepared:
+def prepare_csv(
+    engine: Engine, path: str, shown: str, options: CsvOptions, tag: str, needed: frozenset[str] | None = None
+) -> Prepared:
     """The file at `path` (plain bytes) as a relation; `shown` is its name for the answer, `tag` makes scratch names unique.
+
+    `needed`: the names, in small letters, of the columns that will be used, where not all are.
 
     Raises FileEmpty, EncodingProblem, InvalidParameters.
     """
@@ -46,8 +50,8 @@ def prepare_csv(engine: Engine, path: str, shown: str, options: CsvOptions, tag:
         size = os.fstat(stream.fileno()).st_size
         buffer: Buffer = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     source = look(shown, path, encoding, buffer, skip, options)
-    prepared = _direct(engine, source, options, tag) if _may_be_direct(source, size) else None
-    return prepared or _by_record(engine, source, options, tag)
+    prepared = _direct(engine, source, options, tag, needed) if _may_be_direct(source, size) else None
+    return prepared or _by_record(engine, source, options, tag, needed)
 
 
 # ---------------------------------------------------------------- the two ways
@@ -75,14 +79,14 @@ def _passed_over_lines(source: Source, rows: int) -> bool:
     return lines != rows and any(buffer.find(pair, first) >= 0 for pair in (b"\n\n", b"\n\r", b"\r\r"))
 
 
-def _direct(engine: Engine, source: Source, options: CsvOptions, tag: str) -> Prepared | None:
+def _direct(engine: Engine, source: Source, options: CsvOptions, tag: str, needed: frozenset[str] | None) -> Prepared | None:
     """The file as DuckDB parses it in strict mode; None where it refuses."""
     dialect, layout = source.found.dialect, source.layout
     ending = "\\r\\n" if b"\r\n" in source.buffer[: source.rows[0].end] else "\\n"
     scan = _scan(source.path, layout.width, dialect.delimiter, dialect.quote or "", layout.first_row, f"'{ending}'", 4 << 20)
     report = Report(header=0 if layout.header is None else 1)
     try:
-        prepared = _typed(engine, source, scan, source.names, report, [source.path], options, tag)
+        prepared = _typed(engine, source, scan, source.names, report, [source.path], options, tag, needed)
     except (native().InvalidInputException, native().ConversionException):
         return None
     if _passed_over_lines(source, report.rows):
@@ -92,7 +96,7 @@ def _direct(engine: Engine, source: Source, options: CsvOptions, tag: str) -> Pr
     return prepared
 
 
-def _by_record(engine: Engine, source: Source, options: CsvOptions, tag: str) -> Prepared:
+def _by_record(engine: Engine, source: Source, options: CsvOptions, tag: str, needed: frozenset[str] | None) -> Prepared:
     """The file written anew in a plain form, record by record where lines are not as they should be."""
     dialect, layout = source.found.dialect, source.layout
     target = engine.call.scratch_path(f"{tag}.csv")
@@ -104,7 +108,7 @@ def _by_record(engine: Engine, source: Source, options: CsvOptions, tag: str) ->
     names, _ = usable_names(names)
     form, longest = form_of(dialect), max(4 << 20, normal.longest + 4096)
     scan = _scan(target, normal.written, form.delimiter, form.quote or "", 0, "'\\n'", longest)
-    return _typed(engine, source, scan, names, normal.report, [target], options, tag)
+    return _typed(engine, source, scan, names, normal.report, [target], options, tag, needed)
 
 
 def _typed(
@@ -116,15 +120,20 @@ def _typed(
     files: list[str],
     options: CsvOptions,
     tag: str,
+    needed: frozenset[str] | None,
 ) -> Prepared:
     """The text relation `scan` with types: as a typed copy where that is worth while and the first rows keep their promise."""
     sample = first_values(source, len(names), options)
     if worth_keeping(engine.call, len(source.buffer)) and not options.asks_for_conversion:
         target = engine.call.scratch_path(f"{tag}.parquet")
-        copied = typed_copy(engine, scan, sample, target, names)
+        chosen = [position for position, name in enumerate(names) if needed is None or name.casefold() in needed] or [0]
+        copied = typed_copy(engine, scan, sample, target, names, chosen)
         if copied is not None:
             report.rows = copied.rows
-            return kept_copy(as_prepared(source, scan, copied.typed, report, names, files), target, copied.rows)
+            prepared = as_prepared(source, scan, copied.typed, report, names, files)
+            if len(chosen) < len(names):
+                prepared.held = frozenset(names[position].casefold() for position in chosen)
+            return kept_copy(prepared, target, copied.rows)
     report.rows, typed = _types(engine, source, scan, sample, names, options)
     return as_prepared(source, scan, typed, report, names, files)
 

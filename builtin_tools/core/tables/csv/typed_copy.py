@@ -28,17 +28,21 @@ class Copied:
     typed: list[Typed]
 
 
-def typed_copy(engine: Engine, scan: str, sample: list[list[str]], target: str, names: list[str]) -> Copied | None:
-    """Writes the text relation `scan` (columns c0, c1, …) as typed Parquet with the columns `names`; None where a promise broke.
+def typed_copy(
+    engine: Engine, scan: str, sample: list[list[str]], target: str, names: list[str], chosen: list[int]
+) -> Copied | None:
+    """Writes the `chosen` columns of the text relation `scan` (c0, c1, …) as typed Parquet; None where a promise broke.
+
+    The types of the other columns are what their first values promise, without proof.
 
     Raises the engine's errors, those of a file that is not regular among them.
     """
     trials = [next_trial(values, set()) if values else None for values in sample]
-    if any(trial is not None and trial.key.startswith(ORDER_TO_PROVE) for trial in trials):
+    if any((trial := trials[position]) is not None and trial.key.startswith(ORDER_TO_PROVE) for position in chosen):
         return None
-    cells = []
-    for position, (trial, values, name) in enumerate(zip(trials, sample, names, strict=True)):
-        cells.append(f"{_proved(f'c{position}', trial, values)} AS {quote_name(name)}")
+    cells = [
+        f"{_proved(f'c{position}', trials[position], sample[position])} AS {quote_name(names[position])}" for position in chosen
+    ]
     try:
         rows = int(engine.rows(f"COPY (SELECT {', '.join(cells)} FROM ({scan})) TO {quote_text(target)} ({COPY_OPTIONS})")[0][0])
     except native().Error as problem:
@@ -47,7 +51,7 @@ def typed_copy(engine: Engine, scan: str, sample: list[list[str]], target: str, 
         if _BROKEN in str(told(problem)["exception_message"]):
             return None
         raise
-    return Copied(rows, _settled(engine, target, trials, sample, names))
+    return Copied(rows, _settled(engine, target, trials, sample, names, chosen))
 
 
 def _proved(column: str, trial: Trial | None, values: list[str]) -> str:
@@ -61,6 +65,8 @@ def _proved(column: str, trial: Trial | None, values: list[str]) -> str:
 
 
 def _type_of(trial: Trial) -> str:
+    if trial.key.startswith(ORDER_TO_PROVE):
+        return "VARCHAR"
     if trial.key.startswith("DECIMAL"):
         scale = int(trial.key.split()[1])
         return f"DECIMAL({18 if scale <= 9 else 38},{scale})"
@@ -76,10 +82,14 @@ def _double_condition(column: str, values: list[str]) -> str:
     return f"({back} = CASE WHEN {point} THEN {column} ELSE {column} || '.0' END AND NOT suffix({column}, '.0'))"
 
 
-def _settled(engine: Engine, target: str, trials: list[Trial | None], sample: list[list[str]], names: list[str]) -> list[Typed]:
+def _settled(
+    engine: Engine, target: str, trials: list[Trial | None], sample: list[list[str]], names: list[str], chosen: list[int]
+) -> list[Typed]:
     typed = []
-    for trial, values, name in zip(trials, sample, names, strict=True):
-        if trial is None:
+    for position, (trial, values, name) in enumerate(zip(trials, sample, names, strict=True)):
+        if position not in chosen:
+            typed.append(Typed(_type_of(trial) if trial else "VARCHAR", "@@"))
+        elif trial is None:
             typed.append(Typed("VARCHAR", "@@", note(values, [], 0, 0), empty=not values))
         elif trial.key.startswith("DECIMAL"):
             scale = int(trial.key.split()[1])
