@@ -29,9 +29,14 @@ def main(
     """Runs one call as described by sys.argv and ends the process. `network` and `fonts`: what the tool needs to reach."""
     started = time.time()
     voice = _Voice()
-    line, status = _Run(Path(tool_file).resolve().parent.name, user_model, tool_model, run_tool, started, network, fonts).answer()
+    run = _Run(Path(tool_file).resolve().parent.name, user_model, tool_model, run_tool, started, network, fonts)
+    line, status = run.answer()
     voice.say(line)
     sys.stderr.flush()
+    if run.uncompiled and not sys.dont_write_bytecode:
+        from .bytecode import write
+
+        write(run.uncompiled)
     os._exit(status)
 
 
@@ -85,6 +90,7 @@ class _Run:
         self.directory: Any = None
         self.parameters: Any = None
         self.secrets: list[str] = []
+        self.uncompiled: list[str] = []
 
     def answer(self) -> tuple[str, int]:
         from .envelope import render_failure
@@ -148,6 +154,7 @@ class _Run:
             if outcome.error is not None or outcome.document is None:
                 raise outcome.error or _internal(None)
             document = outcome.document
+            self.uncompiled = document.get("uncompiled", [])
             if "error" in document:
                 raise _RelayedError(document)
             for pending in document["publish"]:
@@ -183,6 +190,7 @@ class _Run:
 
     def _in_worker(self, config: Any, arguments: Any, scratch: str, memory: int, parent: int) -> dict[str, Any]:
         from . import call as calls
+        from .bytecode import uncached
         from .envelope import render
         from .errors import ToolError
         from .kernel import Fence, die_with_parent, fence_files, limit_files, limit_memory
@@ -212,6 +220,7 @@ class _Run:
                 "hashed": call.hashed,
                 "entries": [(tag, call.digest(path), path, options, part) for tag, path, options, part in call.entries],
                 "used_entries": call.used_entries,
+                "uncompiled": uncached("builtin_tools"),
                 "outputs": [pending.artifact.document() for pending in call.pending],
             }
         except ToolError as problem:
