@@ -16,8 +16,8 @@ as_root() {
 install_system_packages() {
   if command -v apt-get >/dev/null; then
     say "Installing by apt-get: $*"
-    apt_install "$@" >&2 && return 0
-    if as_root apt-get -qq update >&2 && apt_install "$@" >&2; then return 0; fi
+    apt_install "$@" && return 0
+    if as_root apt-get -qq update >&2 && apt_install "$@"; then return 0; fi
     say "Not installed. Run this as root:  apt-get update && apt-get install -y --no-install-recommends $*"
   elif command -v brew >/dev/null; then
     say "Installing by brew: $*"
@@ -30,7 +30,7 @@ install_system_packages() {
 }
 
 apt_install() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" 2>/dev/null
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null 2>&1
 }
 
 # Prints the first Python that really runs and is 3.11 or later.
