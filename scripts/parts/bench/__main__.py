@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from scripts.parts.bench import cold, write
+from scripts.parts.bench import cold, ingest, write
 from scripts.parts.bench.report import write_section
 
 # Name: module, rounds by default.
-SUBCOMMANDS = {"cold": (cold, 9), "write": (write, 3)}
+SUBCOMMANDS = {"cold": (cold, 9), "write": (write, 3), "ingest": (ingest, 3)}
 
 
 def main() -> int:
@@ -17,7 +17,11 @@ def main() -> int:
         prog="scripts/bench", description="Measures the tools against bare scripts that do the same work."
     )
     parser.add_argument(
-        "subcommand", nargs="?", choices=SUBCOMMANDS, default="cold", help="cold: one call each; write: a large result"
+        "subcommand",
+        nargs="?",
+        choices=SUBCOMMANDS,
+        default="cold",
+        help="cold: one call each; write: a large result; ingest: a large CSV file",
     )
     parser.add_argument("--rounds", type=int, help="how often each is run")
     parser.add_argument("--only", nargs="+", default=[], metavar="TOOL", help="measure these tools only")
