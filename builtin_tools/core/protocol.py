@@ -45,6 +45,8 @@ class _Voice:
 
     def __init__(self) -> None:
         self._descriptor = os.dup(1)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=lambda: os.close(self._descriptor))  # a worker has no way to the real one
         os.dup2(2, 1)
         try:
             sys.stdout.flush()  # what was printed before this moment goes to standard error too
