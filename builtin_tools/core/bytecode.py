@@ -32,8 +32,11 @@ def write(sources: list[str]) -> None:
     """Compiles source files where their folders can be written to; never raises."""
     import py_compile
 
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for source in sources:
-        if os.access(os.path.dirname(source), os.W_OK):
+        if os.path.realpath(source).startswith(os.path.realpath(package) + os.sep) and os.access(
+            os.path.dirname(source), os.W_OK
+        ):
             try:
                 py_compile.compile(source, quiet=2)
             except OSError:

@@ -159,6 +159,7 @@ class _Run:
             self.uncompiled = document.get("uncompiled", [])
             if "error" in document:
                 raise _RelayedError(document)
+            self._distrust(document)
             for pending in document["publish"]:
                 put_in_place(self.directory, scratch.path, pending)
             for state, digest in document["hashed"]:
@@ -172,6 +173,14 @@ class _Run:
             "rows": document["rows"],
             "ok": True,
         }
+
+    def _distrust(self, document: dict[str, Any]) -> None:
+        """Takes from a worker only names that it may give: it has seen hostile input, and could be its instrument."""
+        names = [(pending["path"], pending["scratch_name"]) for pending in document["publish"]]
+        names += [("entry", tag) for tag, *_ in document["entries"]]
+        for path, scratch_name in names:
+            if self.directory.relative(path) != path or Path(scratch_name).name != scratch_name:
+                raise _internal(None)
 
     def _keep_entries(self, config: Any, scratch: str, document: dict[str, Any]) -> None:
         """Puts what the worker made for the ingest cache in place, and marks what it used."""
