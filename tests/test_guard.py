@@ -299,7 +299,6 @@ def test_a_sample_is_answered(shop: Here, sql: str) -> None:
     assert shop.tool("query_sql", sql=sql).rows == [[2]]
 
 
-@pytest.mark.xfail(strict=True, reason="a reader is replaced together with its alias")
 @pytest.mark.parametrize("alias", ["x", "AS x", "AS x(id, r, a)"])
 def test_a_reader_keeps_its_alias(shop: Here, alias: str) -> None:
     assert shop.tool("query_sql", sql=f"SELECT x.id FROM read_csv('shop.csv') {alias} ORDER BY x.id").rows == [[1], [2], [3]]

@@ -74,7 +74,9 @@ def test_a_result_reads_back_to_the_same_values_from_each_format(here: Here, rec
         assert record["f"] is None or repr(float(line["f"])) == repr(float(one["f"])) == repr(record["f"])
         assert record["at"] is None or datetime.fromisoformat(line["at"]) == datetime.fromisoformat(one["at"]) == record["at"]
         assert json.loads(line["l"] or "null") == record["l"]
-    again = here.tool("query_sql", sql=f"SELECT s, s IS NULL FROM '{artifact(here, answers['csv']).relative_to(here.directory)}'")
+    again = here.tool(
+        "query_sql", sql=f"SELECT s::VARCHAR, s IS NULL FROM '{artifact(here, answers['csv']).relative_to(here.directory)}'"
+    )
     assert again.rows == [[record["s"], record["s"] is None] for record in records], "NULL and '' stay apart"
 
 
@@ -171,7 +173,7 @@ def test_a_result_without_rows_keeps_its_columns(here: Here, name: str) -> None:
 def test_the_format_is_the_one_asked_for_else_that_of_the_extension(
     here: Here, path: str, asked: str | None, expected: str
 ) -> None:
-    more = {"output_format": asked} if asked else {}
+    more: dict[str, Any] = {"output_format": asked} if asked else {}
     answer = here.tool("query_sql", sql="SELECT 1 AS a", output_path=path, **more)
     assert answer.document["artifacts"][0]["format"] == expected and (here.directory / path).exists()
 

@@ -144,11 +144,12 @@ def test_a_file_is_what_its_content_says(here: Here, name: str, content: bytes, 
 )
 def test_what_holds_no_table_is_refused_by_name(here: Here, name: str, content: bytes, code: str) -> None:
     here.write(name, content)
-    for tool, parameters in (
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("query_table", {"path": name}),
         ("query_sql", {"sql": f"FROM '{name}'"}),
         ("describe_table", {"path": name}),
-    ):
+    ]
+    for tool, parameters in calls:
         answer = here.tool(tool, **parameters)
         assert answer.code == code and name in answer.words and str(here.directory) not in answer.words
 
