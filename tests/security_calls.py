@@ -44,9 +44,20 @@ _MODULES = (
 )  # fmt: skip
 
 
-def preload() -> None:
+_HEAVY = {
+    "weasyprint": "markdown_to_pdf",
+    "markdown": "markdown_to_pdf",
+    "pdfplumber": "read_pdf",
+    "pypdf": "read_pdf",
+    "pypdfium2": "read_pdf",
+}
+
+
+def preload(tools: set[str] | None = None) -> None:
     """Loads what the tools load, so that a forked call finds it there. A package that is not installed is left out."""
     for name in _MODULES:
+        if tools is not None and _HEAVY.get(name, next(iter(tools))) not in tools:
+            continue
         with contextlib.suppress(ImportError, OSError):
             importlib.import_module(name)
     core = ROOT / "builtin_tools"
@@ -177,20 +188,30 @@ def ask(call: Call, directory: Path, folder: Path) -> Answer:
     return answer(start(call, directory, folder), float(call.settings["timeout_seconds"]))
 
 
-def warm(directory: Path, calls: list[Call]) -> list[Answer]:
-    """Makes calls one after another from a warm process of their own; for tests whose process has threads."""
+def warm(directory: Path, calls: list[Call], processes: int = 2) -> list[Answer]:
+    """Makes calls from warm processes of their own, in any order; for tests whose process has threads. The answers in order."""
     with tempfile.TemporaryDirectory() as folder:
-        task = json.dumps({"directory": str(directory), "folder": folder, "calls": [asdict(call) for call in calls]})
-        argv = [sys.executable, "-m", "tests.security_calls"]
-        done = subprocess.run(argv, input=task.encode(), capture_output=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-2000:]
-    return [Answer(**part) for part in json.loads(done.stdout)]
+        running = []
+        for number in range(min(processes, len(calls))):
+            share = [asdict(call) for call in calls[number::processes]]
+            Path(folder, str(number)).mkdir()
+            task = {"directory": str(directory), "folder": f"{folder}/{number}", "calls": share}
+            Path(folder, f"{number}.json").write_text(json.dumps(task), "utf-8")
+            with Path(folder, f"{number}.json").open("rb") as stream:
+                argv = [sys.executable, "-m", "tests.security_calls"]
+                running.append(subprocess.Popen(argv, stdin=stream, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT))
+        made: list[list[Answer]] = []
+        for one in running:
+            output, errors = one.communicate()
+            assert one.returncode == 0, errors.decode("utf-8", "replace")[-2000:]
+            made.append([Answer(**part) for part in json.loads(output)])
+    return [made[position % processes][position // processes] for position in range(len(calls))]
 
 
 def main() -> None:
     """Makes the calls that standard input names, and prints the answers."""
     task = json.load(sys.stdin)
-    preload()
+    preload({part["tool"] for part in task["calls"]})
     made = []
     for part in task["calls"]:
         try:
