@@ -292,30 +292,34 @@ def _shrink_table(document: dict[str, Any], cut: bool, budget: int) -> None:
         if used > room:
             break
         kept.append(row)
-    if not kept and rows:
-        kept, cut = [_one_row(document, rows[0], columns, budget)], True
+    if not kept and (rows or room < 0):
+        kept, cut = _fewer_columns(document, rows[:1], columns, budget, cut)
     part["rows"] = kept
     _settle(document, cut)
 
 
-def _one_row(document: dict[str, Any], row: list[Any], columns: list[dict[str, str]], budget: int) -> list[Any]:
-    """The first row, its cells cut as far as needed; where even the names of the columns do not fit, fewer columns."""
+def _fewer_columns(
+    document: dict[str, Any], rows: list[list[Any]], columns: list[dict[str, str]], budget: int, cut: bool
+) -> tuple[list[list[Any]], bool]:
+    """The first row, if there is one, its cells cut as far as needed; where even the names do not fit, fewer columns."""
     part = document["table"]
-    for limit in (200, 80, 30, 12, 4):
-        cells = [cut_cell(cell, limit)[0] for cell in row]
-        part["rows"] = [cells]
+    cells = rows
+    for limit in (200, 80, 30, 12, 4) if rows else ():
+        cells = [[cut_cell(cell, limit)[0] for cell in row] for row in rows]
+        part["rows"] = cells
         _settle(document, True)
         if len(_final(document)) <= budget:
-            return cells
-    total = len(columns)
+            return cells, True
     warning = {"code": "COLUMNS_CUT", "message": ""}
     document.setdefault("warnings", []).append(warning)
-    count = total
+    total = count = len(columns)
     while count > 1:
         count = count * 4 // 5
-        part["columns"], part["rows"] = columns[:count], [cells[:count]]
+        part["columns"], part["rows"] = columns[:count], [row[:count] for row in cells]
         warning["message"] = f"{count:,} of {total:,} columns are shown; name the ones you need in columns."
         _settle(document, True)
         if len(_final(document)) <= budget:
             break
-    return cells[:count]
+    if len(_final(document)) > budget:
+        part["columns"] = [{**column, "name": cut_cell(column["name"], 200)[0]} for column in part["columns"]]
+    return part["rows"], cut or bool(rows)

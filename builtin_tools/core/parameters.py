@@ -47,9 +47,9 @@ Model = TypeVar("Model", bound=BaseModel)
 def parse_document(text: str, what: str) -> dict[str, Any]:
     """The JSON object in `text`. Raises InvalidParameters: no JSON, no object, a key twice, NaN, a lone surrogate."""
     try:
-        document = json.loads(text, object_pairs_hook=_members, parse_constant=_constant)
+        document = _loads(text)
         if isinstance(document, str):
-            document = json.loads(document, object_pairs_hook=_members, parse_constant=_constant)
+            document = _loads(document)
         text.encode("utf-8")
         json.dumps(document, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as problem:
@@ -80,8 +80,17 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
+def _loads(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_members, parse_constant=_constant, parse_float=_real)
+
+
+def _real(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _constant(digits)
+
+
 def _constant(name: str) -> Any:
-    raise InvalidParameters(f"{name} is not JSON.", "Send a finite number, or leave the argument out.")
+    raise InvalidParameters(f"{name} is no number that JSON can hold.", "Send a finite number, or leave the argument out.")
 
 
 def validated(model: type[Model], given: dict[str, Any], *, operator: bool = False) -> Model:
@@ -197,9 +206,10 @@ def _number(value: str) -> Any:
     text = value.strip()
     for kind in (int, float):
         try:
-            return kind(text)
+            number = kind(text)
         except ValueError:
             continue
+        return number if math.isfinite(number) else value
     return value
 
 
@@ -207,7 +217,7 @@ def _parsed(value: Any, kind: type) -> Any:
     """What a JSON string holds, where it holds a list or an object; else the value."""
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
         try:
-            parsed = json.loads(value, object_pairs_hook=_members, parse_constant=_constant)
+            parsed = _loads(value)
         except (ValueError, RecursionError):
             return value
         if isinstance(parsed, (list, dict)):

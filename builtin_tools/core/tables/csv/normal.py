@@ -16,6 +16,7 @@ from .records import Buffer, Dialect, Record, by_the_line, records
 
 _MAX_EXTRA = 100
 _BLOCK = 4 << 20
+_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass
@@ -169,7 +170,7 @@ class _Writer:
         with open(self.target, "wb", buffering=_BLOCK) as stream:
             while start < len(self.buffer):
                 block = _block(self.buffer, start)
-                ending = _one_ending(block)
+                ending = one_ending(block)
                 if self.copies and ending:
                     start, line = self._copy(stream, block, ending, start, line)
                 else:
@@ -193,6 +194,8 @@ class _Writer:
             lines.pop()
         delimiters = self.layout.width - 1
         odd = self._odd_lines(lines, block, delimiters)
+        if self.report.rows == 0 and lines[0].startswith(_MARK) and 0 not in odd:
+            odd.insert(0, 0)  # at the beginning of a file it would be taken for a byte order mark
         at = 0
         for index in [*odd, len(lines)]:
             if index < at:
@@ -255,13 +258,13 @@ class _Writer:
             return b""
         quote = self.quote
         special = not cell or quote in cell or self.delimiter in cell or b"\n" in cell or b"\r" in cell
-        if not special and cell[0] != 32 and cell[-1] != 32:
+        if not special and cell[0] != 32 and cell[-1] != 32 and not cell.startswith(_MARK):
             return cell
         return quote + cell.replace(quote, quote + quote) + quote
 
 
-def _one_ending(block: bytes) -> bytes:
-    """How all lines of the block end: LF or CRLF; empty where they are mixed, or a lone CR is among them."""
+def one_ending(block: bytes) -> bytes:
+    """How all lines of a piece of text end: LF or CRLF; empty where they are mixed, or a lone CR is among them."""
     returns = block.count(b"\r")
     if not returns:
         return b"\n"
@@ -272,7 +275,8 @@ def _one_ending(block: bytes) -> bytes:
 def _whole_line(delimiter: bytes, quote: bytes, width: int) -> re.Pattern[bytes]:
     """A line of just `width` fields, quoted on one line by the book or without any quote at their beginning."""
     sign, part = re.escape(quote), re.escape(delimiter)
-    quoted = sign + rb"[^" + sign + rb"]*+(?:" + sign + sign + rb"[^" + sign + rb"]*+)*+" + sign
+    some = rb"[^" + sign + rb"]*+"
+    quoted = sign + some + rb"(?>(?:" + sign + sign + some + rb")*)" + sign
     plain = rb"(?![ ]*" + sign + rb")[^" + part + rb"]*+"
     one = rb"(?:" + quoted + rb"|" + plain + rb")"
     return re.compile(one + rb"(?:" + part + one + rb"){" + str(width - 1).encode() + rb"}")

@@ -16,7 +16,7 @@ from ..sql_text import literal_path, quote_text
 from .conversions import Conversion
 from .inference import infer
 from .layout import usable_names
-from .normal import Report, blocks, form_of, line_of_row, normalise
+from .normal import Report, blocks, form_of, line_of_row, normalise, one_ending
 from .records import Buffer
 from .source import CsvOptions, Source, check, first_values, look
 from .told import as_prepared, note_head
@@ -68,28 +68,35 @@ def _may_be_direct(source: Source, size: int) -> bool:
     if any(row.irregular or len(row.fields) != layout.width for row in body):
         return False
     head = source.rows[: layout.first_row]
-    return not (any(row.lines > 1 for row in head) or source.start > 3 or layout.preamble)
+    if any(row.lines > 1 for row in head) or source.start > 3 or layout.preamble:
+        return False
+    return bool(one_ending(source.buffer[source.start : source.rows[-1].end]))
 
 
-def _passed_over_lines(source: Source, rows: int) -> bool:
-    """Whether the file may hold blank lines, over which DuckDB passes without a word: more lines than rows are the sign."""
+def _lost_lines(source: Source, rows: int) -> bool:
+    """Whether DuckDB may have passed over lines without a word: there are more lines than rows, and no quoted line end or a
+    blank line can account for them."""
     buffer, first = source.buffer, source.rows[source.layout.first_row].start
     lines = sum(block.count(b"\n") for block in blocks(buffer, first))
     lines += buffer[len(buffer) - 1 :] != b"\n"
-    return lines != rows and any(buffer.find(pair, first) >= 0 for pair in (b"\n\n", b"\n\r", b"\r\r"))
+    if lines == rows and source.layout.width > 1:
+        return False
+    quoted = lines == rows or buffer.find((source.found.dialect.quote or "").encode(), first) >= 0
+    blank = any(buffer.find(pair, max(0, first - 1)) >= 0 for pair in (b"\n\n", b"\n\r", b"\r\r"))
+    return not rows or not quoted or blank
 
 
 def _direct(engine: Engine, source: Source, options: CsvOptions, tag: str, needed: frozenset[str] | None) -> Prepared | None:
     """The file as DuckDB parses it in strict mode; None where it refuses."""
     dialect, layout = source.found.dialect, source.layout
-    ending = "\\r\\n" if b"\r\n" in source.buffer[: source.rows[0].end] else "\\n"
-    scan = _scan(source.path, layout.width, dialect.delimiter, dialect.quote or "", layout.first_row, f"'{ending}'", 4 << 20)
+    ending = "" if b"\r" in source.buffer[: source.rows[0].end] else "\\n"  # told CRLF, it finds no rows
+    scan = _scan(source.path, layout.width, dialect.delimiter, dialect.quote or "", layout.first_row, ending, 4 << 20)
     report = Report(header=0 if layout.header is None else 1)
     try:
         prepared = _typed(engine, source, scan, source.names, report, [source.path], options, tag, needed)
     except (native().InvalidInputException, native().ConversionException):
         return None
-    if _passed_over_lines(source, report.rows):
+    if _lost_lines(source, report.rows):
         with contextlib.suppress(OSError):
             os.unlink(engine.call.scratch_path(f"{tag}.parquet"))
         return None
@@ -100,14 +107,13 @@ def _by_record(engine: Engine, source: Source, options: CsvOptions, tag: str, ne
     """The file written anew in a plain form, record by record where lines are not as they should be."""
     dialect, layout = source.found.dialect, source.layout
     target = engine.call.scratch_path(f"{tag}.csv")
-    first = source.rows[layout.first_row] if layout.first_row < len(source.rows) else None
-    start, line = (first.start, first.line) if first else (len(source.buffer), 1)
+    start, line = _first_row(source)
     normal = normalise(source.buffer, start, line, dialect, layout, target)
     note_head(normal.report, source)
     names = source.names + [f"extra_{number}" for number in range(1, normal.width - len(source.names) + 1)]
     names, _ = usable_names(names)
     form, longest = form_of(dialect), max(4 << 20, normal.longest + 4096)
-    scan = _scan(target, normal.written, form.delimiter, form.quote or "", 0, "'\\n'", longest)
+    scan = _scan(target, normal.written, form.delimiter, form.quote or "", 0, "\\n", longest)
     return _typed(engine, source, scan, names, normal.report, [target], options, tag, needed)
 
 
@@ -140,16 +146,26 @@ def _typed(
 
 def _scan(path: str, width: int, delimiter: str, quote: str, skip: int, ending: str, longest: int) -> str:
     columns = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(width))
+    new_line = f", new_line='{ending}'" if ending else ""
     return (
         f"SELECT * FROM read_csv({literal_path(path)}, auto_detect=false, header=false, delim={quote_text(delimiter)}, "
         f"quote={quote_text(quote)}, escape={quote_text(quote)}, nullstr='', allow_quoted_nulls=false, strict_mode=true, "
-        f"null_padding=false, skip={skip}, new_line={ending}, max_line_size={longest}, columns={{{columns}}})"
+        f"null_padding=false, skip={skip}, max_line_size={longest}, columns={{{columns}}}{new_line})"
     )
 
 
+def _first_row(source: Source) -> tuple[int, int]:
+    """Where the rows begin, and the number of that line: behind what was looked at, where that ends with the header."""
+    if source.layout.first_row < len(source.rows):
+        first = source.rows[source.layout.first_row]
+        return first.start, first.line
+    last = source.rows[-1]
+    return last.end, last.line + last.lines
+
+
 def _line_of(source: Source, row: int) -> int:
-    first = source.rows[source.layout.first_row]
-    return line_of_row(source.buffer, first.start, first.line, source.found.dialect, source.layout, row)
+    start, line = _first_row(source)
+    return line_of_row(source.buffer, start, line, source.found.dialect, source.layout, row)
 
 
 def _types(

@@ -110,11 +110,11 @@ def _field_pattern(dialect: Dialect, keep: bool) -> re.Pattern[bytes]:
     after = rb"(?P<after>" + delimiter + rb"|\r\n|\n|\r|\Z)"
     sign = re.escape(dialect.escape.encode()) if dialect.escape else b""
     if sign:
-        plain = rb"(?:" + sign + rb"[^\r\n]|(?!" + delimiter + rb")[^\r\n])*+"
+        plain = _atomic(sign + rb"[^\r\n]|(?!" + delimiter + rb")[^\r\n]")
     elif len(dialect.delimiter.encode()) == 1:
         plain = rb"[^" + delimiter + rb"\r\n]*+"
     else:
-        plain = rb"(?:(?!" + delimiter + rb")[^\r\n])*+"
+        plain = _atomic(rb"(?!" + delimiter + rb")[^\r\n]")
     inside, kept = rb"(?P<inside>" + never + rb")", rb"(?P<kept>" + never + rb")"
     if dialect.quote:
         quote, blanks = re.escape(dialect.quote.encode()), b"" if dialect.delimiter == " " else b" *+"
@@ -125,10 +125,15 @@ def _field_pattern(dialect: Dialect, keep: bool) -> re.Pattern[bytes]:
     return re.compile(rb"(?:" + inside + rb"|" + kept + rb"|(?P<plain>" + plain + rb"))" + after, re.DOTALL)
 
 
+def _atomic(many: bytes) -> bytes:
+    """Any number of something, without a way back. Not `(?:…)*+`: before Python 3.11.5 that matches too much of a group."""
+    return rb"(?>(?:" + many + rb")*)"
+
+
 def _quoted_text(quote: bytes, escape: bytes, without: bytes) -> bytes:
     """What may stand between two quotes, signs of `without` aside."""
     if escape:
         escaped = escape + (rb"[^" + without + rb"]" if without else rb".")
-        return rb"(?:[^" + quote + escape + without + rb"]++|" + escaped + rb"|" + quote + quote + rb")*+"
+        return _atomic(rb"[^" + quote + escape + without + rb"]++|" + escaped + rb"|" + quote + quote)
     some = rb"[^" + quote + without + rb"]*+"
-    return some + rb"(?:" + quote + quote + some + rb")*+"
+    return some + _atomic(quote + quote + some)
