@@ -311,13 +311,11 @@ def test_each_irregular_file_is_the_same_by_every_way(
         assert [cell or "" for row in expected.texts for cell in row][: len(records[1])] == records[1]
 
 
-@pytest.mark.xfail(strict=True, reason="a typed copy tries decimals of 38 digits and keeps those of 18")
 def test_wide_decimals_survive_in_a_typed_copy(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     made = by(here, monkeypatch, b"v,w\n1.5,x\n99999999999999999999.5,y\n", direct=True, copied=True)
     assert [row[0] for row in made.rows] == [Decimal("1.5"), Decimal("99999999999999999999.5")]
 
 
-@pytest.mark.xfail(strict=True, reason="a typed copy takes a column of nothing but nan for numbers")
 def test_a_column_of_nothing_but_nan_is_text_in_a_typed_copy_too(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     made = by(here, monkeypatch, b"v,w\nnan,x\nnan,y\n", direct=True, copied=True)
     assert made.types == ["VARCHAR", "VARCHAR"]

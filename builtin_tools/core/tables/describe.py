@@ -11,7 +11,7 @@ from .engine import Engine, native
 from .engine_errors import engine_error
 from .formats import TABULAR, format_by_name
 from .prepared import Prepared, SourceColumn
-from .results import is_nested
+from .result_cells import is_nested
 from .sources import Sources
 from .sql_text import quote_name
 

@@ -15,7 +15,8 @@ from .engine import Engine, native
 from .engine_errors import engine_error
 from .filters import Conditions, build, find_column
 from .prepared import Prepared, SourceColumn
-from .results import Result, is_nested, output_format, write_result
+from .result_cells import is_nested
+from .results import Result, output_format, write_result
 from .sources import Sources
 from .sql_text import quote_name, quote_text
 

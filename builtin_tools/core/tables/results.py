@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from ..artifacts import OutputFile
@@ -13,6 +11,7 @@ from ..errors import InvalidParameters
 from .csv.layout import usable_names
 from .engine import Engine, native
 from .engine_errors import told
+from .result_cells import reread_type, settled, shown, stored
 from .sql_text import literal_path, quote_name, quote_text
 
 FORMATS = ("parquet", "csv", "json")
@@ -21,10 +20,6 @@ _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",
     "json": "FORMAT json, ARRAY true",
 }
-_PLAIN = {
-    "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
-    "FLOAT", "DOUBLE", "VARCHAR",
-}  # fmt: skip
 
 
 @dataclass
@@ -69,21 +64,25 @@ def write_result(
         engine.call.warn("COLUMN_NAMES_CHANGED", f"Two columns of the result had one name, or none: {told_of}. AS names them.")
         sql = f"SELECT * FROM (\n{sql}\n) AS result({', '.join(quote_name(name) for name in names)})"
         columns = [Column(name, column.type) for name, column in zip(names, columns, strict=True)]
+    if format_name == "csv" and len(columns) == 1 and columns[0].type == "VARCHAR":
+        engine.call.warn("NULL_AS_EMPTY", 'In a CSV file of one column NULL and the empty string are both written as "".')
     scratch_name = f"result.{format_name}"
     target = engine.call.scratch_path(scratch_name)
     total = _copy(engine, sql, parameters, columns, target, format_name)
     artifact = engine.call.publish(scratch_name, output, format_name, total)
     try:
-        rows = preview(engine, _reread(target, format_name, columns, 16 << 20), columns, preview_rows, offset)
+        rows = preview(engine, _reread(target, format_name, columns, 16 << 20), columns, preview_rows, offset, format_name)
     except native().InvalidInputException:  # a row longer than the engine's usual buffer
-        rows = preview(engine, _reread(target, format_name, columns, artifact.bytes + 1024), columns, preview_rows, offset)
+        rows = preview(
+            engine, _reread(target, format_name, columns, artifact.bytes + 1024), columns, preview_rows, offset, format_name
+        )
     return Result(columns, rows, total, artifact)
 
 
 def _copy(engine: Engine, sql: str, parameters: Any, columns: list[Column], target: str, format_name: str) -> int:
     """Writes the file and gives the number of its rows. A HUGEINT that Parquet cannot hold as a decimal becomes text."""
     for exact in (True, False):
-        cells = [_stored(column, format_name, exact) for column in columns]
+        cells = [stored(column, format_name, exact) for column in columns]
         if format_name == "csv" and len(columns) == 1:  # a line with nothing on it would be no row for other readers
             name = quote_name(columns[0].name)
             cells = [f"coalesce(CAST({cells[0].partition(' AS ')[0] if cells[0] != name else name} AS VARCHAR), '') AS {name}"]
@@ -93,43 +92,11 @@ def _copy(engine: Engine, sql: str, parameters: Any, columns: list[Column], targ
         try:
             return int(engine.execute(statement, parameters).fetchone()[0])
         except native().ConversionException as problem:
-            if not exact or format_name != "parquet" or not any(column.type == "HUGEINT" for column in columns):
+            if not exact or format_name != "parquet" or not any("HUGEINT" in column.type for column in columns):
                 raise
             if "DECIMAL(38,0)" not in str(told(problem)["exception_message"]):
                 raise
     raise AssertionError("both ways return or raise")
-
-
-def _stored(column: Column, format_name: str, exact: bool) -> str:
-    """The SQL of a column as the file holds it: exactly, in a form that reads back."""
-    name, kind = quote_name(column.name), column.type
-    made = name
-    if format_name == "parquet":
-        if kind in ("HUGEINT", "UHUGEINT"):
-            made = f"CAST({name} AS {'DECIMAL(38,0)' if exact and kind == 'HUGEINT' else 'VARCHAR'})"
-        elif kind in ("BIGNUM", "BIT", "TIME WITH TIME ZONE", "INTERVAL") or kind.startswith("UNION("):
-            made = f"CAST({name} AS VARCHAR)"
-        elif is_nested(kind) and "HUGEINT" in kind:
-            made = f"CAST({name} AS {kind.replace('UHUGEINT', 'VARCHAR').replace('HUGEINT', 'DECIMAL(38,0)')})"
-    elif format_name == "csv":
-        if is_nested(kind):
-            made = f"to_json({name})::VARCHAR"
-        elif kind == "BLOB":
-            made = f"'hex:' || lower(hex({name}))"
-    elif kind in ("DOUBLE", "FLOAT"):
-        made = f"CASE WHEN isfinite({name}) THEN to_json({name}) ELSE to_json({_special(name)}) END"
-    elif kind == "BLOB":
-        made = f"'hex:' || lower(hex({name}))"
-    return name if made == name else f"{made} AS {name}"
-
-
-def _special(name: str) -> str:
-    return f"CASE WHEN isnan({name}) THEN 'NaN' WHEN {name} > 0 THEN 'Infinity' WHEN {name} < 0 THEN '-Infinity' END"
-
-
-def is_nested(kind: str) -> bool:
-    """Whether a type is a list, a struct, a map or a union."""
-    return kind.endswith("]") or kind.startswith(("STRUCT(", "MAP(", "UNION("))
 
 
 def _reread(target: str, format_name: str, columns: list[Column], longest: int) -> str:
@@ -137,7 +104,7 @@ def _reread(target: str, format_name: str, columns: list[Column], longest: int) 
     path = literal_path(target)
     if format_name == "parquet":
         return f"SELECT * FROM read_parquet({path}, hive_partitioning=false)"
-    kinds = ", ".join(f"{quote_text(column.name)}: {quote_text(_text_type(column.type, format_name))}" for column in columns)
+    kinds = ", ".join(f"{quote_text(column.name)}: {quote_text(reread_type(column.type, format_name))}" for column in columns)
     if format_name == "csv":
         single = len(columns) == 1
         return (
@@ -147,59 +114,16 @@ def _reread(target: str, format_name: str, columns: list[Column], longest: int) 
     return f"SELECT * FROM read_json({path}, format='array', maximum_object_size={longest}, columns={{{kinds}}})"
 
 
-def _text_type(kind: str, format_name: str) -> str:
-    if is_nested(kind):
-        return "VARCHAR" if format_name == "csv" else "JSON"
-    if format_name == "json" and kind in ("DOUBLE", "FLOAT"):
-        return "JSON"
-    exact = (
-        kind in ("BOOLEAN", "DOUBLE", "FLOAT")
-        or kind.endswith(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))
-        or kind.startswith("DECIMAL")
-    )
-    return kind if exact else "VARCHAR"
+def preview(
+    engine: Engine, source: str, columns: list[Column], count: int, offset: int = 0, format_name: str = "parquet"
+) -> list[list[Any]]:
+    """Rows of a SELECT as they are shown: Python values that json_value turns into exact JSON.
 
-
-def preview(engine: Engine, source: str, columns: list[Column], count: int, offset: int = 0) -> list[list[Any]]:
-    """Rows of a SELECT as they are shown: Python values that json_value turns into exact JSON."""
+    `format_name`: that of the file which `source` reads; where it reads none, columns have their own types as in Parquet.
+    """
     names = [f"c{position}" for position in range(len(columns))]
-    cells = [shown(name, column.type) for name, column in zip(names, columns, strict=True)]
+    cells = [shown(name, column.type, format_name) for name, column in zip(names, columns, strict=True)]
     page = f"(SELECT * FROM ({source}) LIMIT {count} OFFSET {offset}) AS t({', '.join(names)})"
     rows = engine.rows(f"SELECT {', '.join(cells)} FROM {page}")
     kinds = [column.type for column in columns]
-    return [[_settled(value, kind) for value, kind in zip(row, kinds, strict=True)] for row in rows]
-
-
-def _settled(value: Any, kind: str) -> Any:
-    """A value that the file or the query gave as text, as what its type says it is."""
-    if not isinstance(value, str) or kind == "VARCHAR":
-        return value
-    if is_nested(kind) or kind == "JSON":
-        try:
-            return json.loads(value, parse_float=Decimal)
-        except ValueError:
-            return value
-    if kind in ("HUGEINT", "UHUGEINT"):
-        return int(value)
-    if kind in ("DOUBLE", "FLOAT"):
-        return float(value.strip('"'))
-    return value
-
-
-def shown(expression: str, kind: str) -> str:
-    """The SQL that brings a value to Python without loss: what Python has no exact type for comes as ISO 8601 text."""
-    if kind in _PLAIN or kind.startswith("DECIMAL") or kind in ("HUGEINT", "UHUGEINT", "BLOB"):
-        return expression
-    if kind in ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"):
-        return f"replace(CAST({expression} AS VARCHAR), ' ', 'T')"
-    if kind == "TIMESTAMP WITH TIME ZONE":
-        return f"replace(CAST({expression} AS VARCHAR), ' ', 'T') || ':00'"
-    if kind in ("TIME", "TIME_NS"):
-        return f"CAST({expression} AS VARCHAR)"
-    if is_nested(kind):
-        return expression if not _has_fine_times(kind) else f"to_json({expression})"
-    return f"CAST({expression} AS VARCHAR)"
-
-
-def _has_fine_times(kind: str) -> bool:
-    return any(word in kind for word in ("TIMESTAMP_NS", "WITH TIME ZONE", "INTERVAL", "TIME_NS", "UNION("))
+    return [[settled(value, kind) for value, kind in zip(row, kinds, strict=True)] for row in rows]

@@ -38,7 +38,7 @@ def typed_copy(
     Raises the engine's errors, those of a file that is not regular among them.
     """
     trials = [next_trial(values, set()) if values else None for values in sample]
-    if any((trial := trials[position]) is not None and trial.key.startswith(ORDER_TO_PROVE) for position in chosen):
+    if any(_open(trials[position], sample[position]) for position in chosen):
         return None
     cells = [
         f"{_proved(f'c{position}', trials[position], sample[position])} AS {quote_name(names[position])}" for position in chosen
@@ -54,6 +54,15 @@ def typed_copy(
     return Copied(rows, _settled(engine, target, trials, sample, names, chosen))
 
 
+def _open(trial: Trial | None, values: list[str]) -> bool:
+    """Whether the first rows leave the type open, so that the whole column must be counted."""
+    if trial is None:
+        return False
+    return trial.key.startswith(ORDER_TO_PROVE) or (
+        trial.key == "DOUBLE" and all(value in ("nan", "inf", "-inf") for value in values)
+    )
+
+
 def _proved(column: str, trial: Trial | None, values: list[str]) -> str:
     """The value in its type; an error where the round trip does not give the text again."""
     if trial is None:
@@ -61,6 +70,8 @@ def _proved(column: str, trial: Trial | None, values: list[str]) -> str:
     condition, kind = trial.condition.replace("@@", column), _type_of(trial)
     if trial.key == "DOUBLE":
         condition = _double_condition(column, values)
+    elif trial.key.startswith("DECIMAL"):
+        condition = f"TRY_CAST({column} AS {kind})::VARCHAR = {column}"
     return f"CASE WHEN {column} IS NULL THEN NULL WHEN {condition} THEN TRY_CAST({column} AS {kind}) ELSE error({quote_text(_BROKEN)}) END"
 
 
