@@ -29,6 +29,9 @@ _SYSTEM = (
     "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime",
     "/usr/share/zoneinfo", "/dev/null", "/dev/urandom", "/proc/self/cgroup", "/proc/self/mountinfo", "/proc/self/maps", "/proc/self/statm", "/proc/self/status", "/proc/meminfo", "/sys/fs/cgroup",
     "/sys/devices/system/cpu",
+    # The engine's allocator asks whether memory is overcommitted. Not told, it commits by mapping over what it has reserved,
+    # and that the kernel does not count against RLIMIT_DATA.
+    "/proc/sys/vm/overcommit_memory",
 )  # fmt: skip
 _FONTS = (
     "/etc/fonts", "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/var/cache/fontconfig",

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 OUTPUT_KEY = "tool_output"
-_PARENT_SHARE = 512_000_000  # what a worker may hold beside its memory limit: code, buffers, the interpreter
 
 
 def main(
@@ -205,7 +204,7 @@ class _Run:
         from .envelope import render
         from .errors import ToolError
         from .kernel import Fence, die_with_parent, fence_files, limit_files, limit_memory
-        from .watchdog import memory_error
+        from .watchdog import WORKER_SHARE, memory_error
 
         asked = arguments.model_dump(exclude_none=True)
         call = calls.Call(self.tool, config, asked, self.directory, scratch, self.deadline_base + config.timeout_seconds)
@@ -213,7 +212,7 @@ class _Run:
         try:
             call.layers = {
                 "dies_with_parent": die_with_parent(parent),
-                "memory_bound": limit_memory(memory + _PARENT_SHARE),
+                "memory_bound": limit_memory(memory + WORKER_SHARE),
                 "files_bounded": limit_files(call.temp_disk_limit),
                 "landlock": fence_files(Fence((self.directory.root,), (scratch,), self.network, self.fonts)),
             }

@@ -20,6 +20,9 @@ from typing import Any
 
 from .errors import InternalError, MemoryLimitExceeded, TimeLimitExceeded, ToolError
 
+WORKER_SHARE = 512_000_000  # what a worker may hold beside its memory limit: code, buffers, the interpreter
+_GLANCE_SECONDS = 0.05  # how often the worker's memory is looked at, for what the kernel's own bound does not count
+
 
 @dataclass
 class Outcome:
@@ -53,14 +56,15 @@ class Watchdog:
         os.close(writer)
         with contextlib.suppress(OSError):
             os.setpgid(self._worker, self._worker)
+        stopped: ToolError | None = None
         try:
-            answer, late = self._collect(reader)
+            answer, stopped = self._collect(reader)
         finally:
             os.close(reader)
+            if stopped is not None:
+                self.kill()
             status, usage = self._end()
-        if late:
-            return Outcome(None, self._timeout())
-        return self._outcome(answer, status, usage)
+        return Outcome(None, stopped) if stopped is not None else self._outcome(answer, status, usage)
 
     def kill(self) -> None:
         """Ends the worker and all that it started, at once."""
@@ -69,19 +73,21 @@ class Watchdog:
                 with contextlib.suppress(OSError):
                     send(self._worker, signal.SIGKILL)
 
-    def _collect(self, reader: int) -> tuple[bytes, bool]:
-        """All that the worker sends until it closes its end, or what it sent until the deadline, and whether it was late."""
+    def _collect(self, reader: int) -> tuple[bytes, ToolError | None]:
+        """All that the worker sends until it closes its end; or the limit that it passed before, its time or its memory."""
         parts: list[bytes] = []
         while True:
             left = self._deadline - time.monotonic()
             if left <= 0:
-                return b"", True
-            ready, _, _ = select.select([reader], [], [], left)
+                return b"", self._timeout()
+            ready, _, _ = select.select([reader], [], [], min(left, _GLANCE_SECONDS))
             if not ready:
-                return b"", True
+                if _held_by(self._worker) > self._memory_limit + WORKER_SHARE:
+                    return b"", memory_error(self._memory_limit)
+                continue
             block = os.read(reader, 1 << 16)
             if not block:
-                return b"".join(parts), False
+                return b"".join(parts), None
             parts.append(block)
 
     def _end(self) -> tuple[int, Any]:
@@ -121,6 +127,16 @@ class Watchdog:
                 "Send a simpler call; if the same call ends so again, report it with the run log.",
             ),
         )
+
+
+def _held_by(pid: int) -> int:
+    """The bytes of memory that are a process's own and resident; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as stream:
+            _, resident, shared, *_ = map(int, stream.read().split())
+        return (resident - shared) * os.sysconf("SC_PAGESIZE")
+    except (OSError, ValueError):
+        return 0
 
 
 def memory_error(limit: int) -> MemoryLimitExceeded:
