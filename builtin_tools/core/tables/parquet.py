@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from typing import Any
 
 from ..artifacts import InputFile
@@ -11,7 +13,8 @@ from ..errors import FileCorrupt, FileEmpty, SqlError
 from .engine import Engine, native
 from .engine_errors import told
 from .prepared import Prepared, SourceColumn
-from .sql_text import literal_path
+from .result_cells import KEPT_TYPES, NOT_IN_PARQUET
+from .sql_text import literal_path, quote_name, quote_text
 
 
 def partitions(path: str) -> dict[str, str]:
@@ -43,10 +46,34 @@ def prepare_parquet(engine: Engine, files: list[InputFile]) -> Prepared:
     except native().Error as problem:
         raise _fault(engine, files, problem) from None
     columns = [SourceColumn(row[0], row[1], row[0]) for row in described]
+    if len(files) == 1:
+        scan, columns = _with_kept_types(engine, literal_path(files[0].real), scan, columns)
     details: dict[str, Any] = {"row_groups": int(groups[1] or 0)}
     if hive:
         details["partitions"] = sorted(keys)
     return Prepared(scan, columns, "parquet", [file.real for file in files], rows=int(groups[0] or 0), details=details)
+
+
+def _with_kept_types(engine: Engine, path: str, scan: str, columns: list[SourceColumn]) -> tuple[str, list[SourceColumn]]:
+    """The types that a result had when it was written and that Parquet has not: a huge integer is one again.
+
+    Anybody may have written the file, so only types of NOT_IN_PARQUET are taken, over what they are stored as.
+    """
+    found = engine.rows(f"SELECT value FROM parquet_kv_metadata({path}) WHERE key = {quote_text(KEPT_TYPES)}")
+    try:
+        kept = json.loads(found[0][0]) if found else {}
+    except ValueError:
+        kept = {}
+    if not isinstance(kept, dict) or not kept:
+        return scan, columns
+    cells, restored = [], []
+    for column in columns:
+        kind = kept.get(column.name)
+        fits = kind in NOT_IN_PARQUET and column.type in ("VARCHAR", "DECIMAL(38,0)")
+        name = quote_name(column.name)
+        cells.append(f"CAST({name} AS {kind}) AS {name}" if fits else name)
+        restored.append(replace(column, type=str(kind)) if fits else column)
+    return f"SELECT {', '.join(cells)} FROM ({scan})", restored
 
 
 def _fault(engine: Engine, files: list[InputFile], problem: BaseException) -> Exception:

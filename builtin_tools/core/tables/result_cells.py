@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..envelope import Column
-from .sql_text import quote_name
+from .sql_text import quote_name, quote_text
 from .sql_types import Leaf, parse, rebuilt
 
 _NUMBERS = (
@@ -24,6 +24,8 @@ _NUMBERS = (
     "DOUBLE",
 )
 _TEXT_ONLY = ("BIGNUM", "BIT", "TIME WITH TIME ZONE", "INTERVAL", "UHUGEINT")
+NOT_IN_PARQUET = ("HUGEINT", *_TEXT_ONLY)
+KEPT_TYPES = "builtin_tools_types"  # the key under which a Parquet file tells them
 
 
 def is_nested(kind: str) -> bool:
@@ -39,6 +41,12 @@ def stored(column: Column, format_name: str, exact: bool) -> str:
     if format_name == "csv" and is_nested(column.type):
         made = f"to_json({rebuilt(name, parse(column.type), _in_json) or name})::VARCHAR"
     return name if made is None else f"{made} AS {name}"
+
+
+def types_kept(columns: list[Column]) -> str:
+    """The option of COPY that writes beside the data which columns have a type that Parquet has not."""
+    kept = {column.name: column.type for column in columns if column.type in NOT_IN_PARQUET}
+    return f", KV_METADATA {{{KEPT_TYPES}: {quote_text(json.dumps(kept))}}}" if kept else ""
 
 
 def _in_parquet(exact: bool) -> Leaf:

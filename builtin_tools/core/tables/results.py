@@ -11,7 +11,7 @@ from ..errors import InvalidParameters
 from .csv.layout import usable_names
 from .engine import Engine, native
 from .engine_errors import told
-from .result_cells import reread_type, settled, shown, stored
+from .result_cells import reread_type, settled, shown, stored, types_kept
 from .sql_text import literal_path, quote_name, quote_text
 
 FORMATS = ("parquet", "csv", "json")
@@ -88,7 +88,8 @@ def _copy(engine: Engine, sql: str, parameters: Any, columns: list[Column], targ
             cells = [f"coalesce(CAST({cells[0].partition(' AS ')[0] if cells[0] != name else name} AS VARCHAR), '') AS {name}"]
         plain = all(cell == quote_name(column.name) for cell, column in zip(cells, columns, strict=True))
         source = f"{sql}\n" if plain else f"SELECT {', '.join(cells)} FROM (\n{sql}\n)"
-        statement = f"COPY ({source}) TO {quote_text(target)} ({_OPTIONS[format_name]})"
+        options = _OPTIONS[format_name] + (types_kept(columns) if format_name == "parquet" else "")
+        statement = f"COPY ({source}) TO {quote_text(target)} ({options})"
         try:
             return int(engine.execute(statement, parameters).fetchone()[0])
         except native().ConversionException as problem:
