@@ -25,7 +25,14 @@ FILES = (
     "report.md",
 )
 TABLES = ("sales.csv", "korean_stores.csv", "customers.parquet", "events.ndjson", "inventory.xlsx", "readings/*/*.parquet")
-COLUMNS = ("id", "order_id", "date", "customer_id", "region", "amount", "quantity", "name", "missing", "month")
+COLUMNS = (
+    "order_id", "date", "customer_id", "region", "store_code", "product", "quantity", "unit_price", "name", "segment", "since", "credit_limit", "id",
+    "happened_at", "kind", "value", "sensor", "measured_at", "temperature", "humidity", "month", "missing",
+)  # fmt: skip
+OF_TABLE = {
+    "sales.csv": COLUMNS[:8], "customers.parquet": ("customer_id", *COLUMNS[8:12]), "events.ndjson": ("customer_id", *COLUMNS[12:16]),
+    "readings/*/*.parquet": COLUMNS[16:21],
+}  # fmt: skip
 
 VALID: list[tuple[str, dict[str, Any]]] = [
     ("list_directory", {"path": ".", "pattern": "*", "recursive": True, "sort_by": "size", "max_entries": 5}),
@@ -210,6 +217,18 @@ def sql_call(random: Random, functions: list[str]) -> Call:
 
 
 def _select(random: Random, functions: list[str], depth: int) -> str:
+    if random.random() < 0.4:  # one whose columns are there
+        table, columns = random.choice(list(OF_TABLE.items()))
+        one, two = random.choice(columns), random.choice(columns)
+        return random.choice((
+            f"SELECT {one}, count(*), {random.choice(_AGGREGATES)}({two}) FROM '{table}' GROUP BY ALL ORDER BY ALL",
+            f"SELECT {random.choice(functions)}({one}), {two} FROM '{table}' LIMIT 9",
+            f"SELECT {random.choice(functions)}({one}, {random.choice(_SCALARS)}) FROM '{table}'",
+            f"SELECT TRY_CAST({one} AS {random.choice(_TYPES)}) AS x, rank() OVER (PARTITION BY {two} ORDER BY {one}) FROM '{table}'",
+            f"SELECT a.{one} FROM '{table}' a JOIN '{table}' b ON a.{one} = b.{one} WHERE a.{two} {random.choice(_OPERATORS)} {random.choice(_SCALARS)}",
+            f"FROM (SUMMARIZE '{table}') WHERE column_name = '{one}'",
+            f"SELECT {random.choice(_SCALARS)} AS x, {{'k': {one}}} AS s, [{two}] AS l FROM '{table}' LIMIT 3",
+        ))  # fmt: skip
     if random.random() < 0.1:
         return f"PIVOT {_table(random, functions, depth)} ON {random.choice(COLUMNS)} USING count(*)"
     if depth and random.random() < 0.15:
