@@ -8,6 +8,7 @@ worker, fence and log.
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import importlib
 import json
@@ -66,6 +67,7 @@ def preload(tools: set[str] | None = None) -> None:
         if "__init__" not in name:
             with contextlib.suppress(ImportError, OSError):
                 importlib.import_module(name)
+    gc.freeze()  # what is there is not looked through in every fork
 
 
 @dataclass

@@ -30,7 +30,7 @@ def main() -> None:
             "removing a file of the directory": lambda: os.unlink(Path(directory, "a.csv")),
             "renaming into the directory": lambda: os.rename(Path(scratch, "x"), Path(directory, "x")),
             "linking out of the directory": lambda: os.link(Path(directory, "a.csv"), Path(scratch, "l")),
-            "a link to outside": lambda: (os.symlink(secret, Path(scratch, "s")), Path(scratch, "s").read_text()),
+            "a link to outside": lambda: _by_link(secret, Path(scratch, "s")),
             "another process's environment": lambda: Path(f"/proc/{other}/environ").read_text(),
             "its own environment": lambda: Path("/proc/self/environ").read_text(),
             "its own memory": lambda: open("/proc/self/mem", "rb"),  # noqa: SIM115
@@ -52,6 +52,11 @@ def main() -> None:
             except (OSError, SystemError) as problem:
                 outcomes[name] = type(problem).__name__
     print(json.dumps(outcomes))
+
+
+def _by_link(secret: str, link: Path) -> str:
+    os.symlink(secret, link)
+    return link.read_text()
 
 
 def _no_new_privileges() -> None:

@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import zipfile
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -160,7 +161,8 @@ def _packed(random: Random, data: bytes, ending: str) -> bytes:
     elif ending == ".zst":
         made = b"\x28\xb5\x2f\xfd" + random.randbytes(40)
     else:
-        made = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[ending](data)
+        pack: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+        made = pack[ending](data)
     return bytes_changed(random, made) if random.random() < 0.6 else made
 
 

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +206,11 @@ def zipped(data: bytes, path: Path) -> bytes:
 @pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip"])
 def test_a_file_that_unpacks_past_its_limit_is_stopped(run: Runner, tmp_path: Path, ending: str) -> None:
     data = b"a,b\n" + b"1,2\n" * 4_000_000
-    pack = {"gz": lambda data: gzip.compress(data, 1), "bz2": bz2.compress, "xz": lambda data: lzma.compress(data, preset=0)}
+    pack: dict[str, Callable[[bytes], bytes]] = {
+        "gz": lambda data: gzip.compress(data, 1),
+        "bz2": bz2.compress,
+        "xz": lambda data: lzma.compress(data, preset=0),
+    }
     run.write(f"a.csv.{ending}", zipped(data, tmp_path / "z") if ending == "zip" else pack[ending](data))
     answer = hit(run, "read_csv", {"max_uncompressed_bytes": "5MB", "timeout_seconds": 20, "threads": 1}, path=f"a.csv.{ending}")
     assert answer.code == "DISK_LIMIT_EXCEEDED" and "max_uncompressed_bytes" in answer.words
@@ -218,7 +223,7 @@ def test_json_that_is_nested_too_deep_is_told(run: Runner, text: str) -> None:
     run.write("deep.json", text)
     for tool, parameters in (("read_json", {"path": "deep.json"}), ("query_sql", {"sql": "FROM 'deep.json'"})):
         user = {"timeout_seconds": 15} | ({"threads": 1} if tool == "query_sql" else {})
-        answer = hit(run, tool, user, **parameters)  # type: ignore[arg-type]
+        answer = hit(run, tool, user, **parameters)
         assert answer.code in ("FILE_CORRUPT", "SQL_ERROR", "UNSUPPORTED_FORMAT", "MEMORY_LIMIT_EXCEEDED") or answer.ok, (
             answer.raw
         )
