@@ -205,3 +205,10 @@ def test_the_input_is_never_changed(run: Runner, tmp_path: Path) -> None:
     answer = run.tool("read_csv", path="in.csv", output_format="csv")
     assert answer.ok and (path.read_bytes(), path.stat().st_mtime_ns) == (before, modified)
     assert run.log()[0]["inputs"][0]["path"] == "in.csv"
+
+
+def test_no_line_is_skipped_where_none_is_to_be(here: Here) -> None:
+    here.write("in.csv", "Title\na,b\n1,2\n3,4\n")
+    assert here.tool("read_csv", path="in.csv").document["table"]["columns"][0]["name"] == "a"
+    answer = here.tool("read_csv", path="in.csv", skip_rows=0)
+    assert answer.document["table"]["columns"][0]["name"] == "Title" and answer.document["table"]["total_rows"] == 3

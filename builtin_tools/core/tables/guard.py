@@ -280,7 +280,7 @@ class _Walk:
         if not isinstance(node, dict):
             return None
         kind = node.get("type")
-        if "class" not in node:
+        if "class" not in node and isinstance(kind, str):
             if kind in _QUERY_NODES:
                 return self.query(node, scope)
             if kind in _TABLE_NODES and kind not in ("SUBQUERY",):

@@ -59,13 +59,13 @@ def find_pivot(engine: Engine, sql: str) -> Pivot | None:
         return None
     source = data[tokens[start].end : tokens[on].start].decode()
     prefix = data[: tokens[start].start].decode() if depth == 0 else ""
-    places: list[int] = []
+    places: list[tuple[int, int, bool]] = []
     lookups: list[str] = []
     for first, last in _items(tokens, on + 1, depth):
         if any(token.word == "IN" and token.depth == depth for token in tokens[first : last + 1]):
             continue
         item = data[tokens[first].start : tokens[last].end].decode()
-        places.append(tokens[last].end)
+        places.append((tokens[first].start, tokens[last].end, first < last))
         lookups.append(
             f"{prefix} SELECT DISTINCT CAST({item} AS VARCHAR) AS v FROM {source} WHERE ({item}) IS NOT NULL ORDER BY v LIMIT {_MAX_VALUES}"
         )
@@ -77,8 +77,14 @@ def find_pivot(engine: Engine, sql: str) -> Pivot | None:
     end = len(data)
     while tokens and tokens[-1].word == ";":
         end = tokens.pop().start
-    cuts = [0, *places, end]
-    return Pivot([data[a:b].decode() for a, b in zip(cuts, cuts[1:], strict=False)], lookups)
+    parts, at = [""], 0
+    for start, stop, is_expression in places:
+        item = data[start:stop].decode()
+        parts[-1] += data[at:start].decode() + (f"({item})" if is_expression else item)
+        parts.append("")
+        at = stop
+    parts[-1] += data[at:end].decode()
+    return Pivot(parts, lookups)
 
 
 def _items(tokens: list[Token], at: int, depth: int) -> list[tuple[int, int]]:

@@ -35,7 +35,7 @@ def find_layout(rows: list[Record], header: bool | None, skip_rows: int | None) 
             layout.preamble.append(start)
             start += 1
     usual = _usual_width(rows[start:])
-    if not skip_rows:
+    if skip_rows is None:
         start = _pass_over(rows, usual, layout, header)
     while start < len(rows) and is_blank(rows[start]) and (usual > 1 or start == 0):
         layout.preamble.append(start)
