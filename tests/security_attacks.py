@@ -266,6 +266,7 @@ class Worker:
         from builtin_tools.query_sql.tool import UserParameters
 
         self.layers, self.scratch = layers, scratch
+        self.unused: Any = None  # an engine on which no statement has run yet
         config = validated(UserParameters, {"threads": 1, "memory_limit": "200MB"})
         self.call = Call("query_sql", config, {}, ArtifactDirectory.open(str(directory)), str(scratch))
         activate(self.call)
@@ -281,7 +282,8 @@ class Worker:
         from builtin_tools.core.tables.engine import native
         from builtin_tools.core.tables.engine_errors import engine_error
 
-        seen, engine = [], self._engine()
+        seen, engine = [], self.unused or self._engine()
+        self.unused = None
         for way in (self._as_the_tool, self._as_it_stands):
             try:
                 seen.append(f"rows {way(engine, statement)}")
@@ -306,6 +308,7 @@ class Worker:
 
     def _as_the_tool(self, engine: Any, statement: str) -> Any:
         """The way of query_sql: checked where there is a guard, its files made views, written to the scratch folder."""
+        from builtin_tools.core.errors import ToolError
         from builtin_tools.core.tables.catalog import Catalog
         from builtin_tools.core.tables.guard import check
         from builtin_tools.core.tables.results import _copy, described
@@ -313,7 +316,12 @@ class Worker:
 
         text = statement
         if "guard" in self.layers:
-            text = Catalog(engine, Sources(engine)).resolve(check(engine, statement))
+            try:
+                checked = check(engine, statement)
+            except ToolError:
+                self.unused = engine  # nothing has run on it
+                raise
+            text = Catalog(engine, Sources(engine)).resolve(checked)
         engine.lock()
         columns = described(engine, text)
         target = str(self.scratch / "result.json")

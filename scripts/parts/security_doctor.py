@@ -99,7 +99,7 @@ def memory() -> Finding:
         from builtin_tools.core.tables.engine import native
 
         connection = native().connect(":memory:", False, {"memory_limit": "100MB", "threads": "1"})
-        by_engine = refused(lambda: connection.execute("SELECT length(repeat('ab', 1000000000))").fetchall(), native().Error)
+        by_engine = refused(lambda: connection.execute("SELECT length(repeat('ab', 400000000))").fetchall(), native().Error)
         return bounded and by_engine and refused(lambda: bytearray(900_000_000), MemoryError)
 
     return Finding("memory limit", in_child(work), "RLIMIT_DATA ends what outgrows memory_limit, in the engine too")
