@@ -256,6 +256,15 @@ def test_sql_in_a_value_a_column_or_an_alias_is_never_run(lab: Lab) -> None:
     assert all(len(answer.rows) == 1 for answer in echoed) and len(echoed) > 5
 
 
+def test_an_option_of_a_reader_function_of_the_wrong_kind_is_told_by_its_name(lab: Lab) -> None:
+    options = ("delim", "quote", "skip", "encoding", "dateformat", "decimal_separator", "thousands", "nullstr")
+    wrong = ("0", "[1]", "{'a': 1}", "NULL", "-1", "true")
+    calls = [("query_sql", {"sql": f"FROM read_csv('data/ok.csv', {name} = {value})"}) for name in options for value in wrong]
+    for (_, asked), answer in zip(calls, lab.ask(*calls), strict=True):
+        if not answer.ok:
+            assert answer.code in ("SQL_ERROR", "INVALID_PARAMETERS") and len(answer.words) > 40, (asked, answer.document)
+
+
 NAMES = ["a'b.csv", 'a"b.csv', "a;b.csv", "--a.csv", "-rf.csv", "$(x).csv", "`x`.csv", "a%s{0}.csv", "a\nb.csv", "[a].csv", "a*.csv", "a?.csv", "{a,b}.csv", "' OR 1=1 --.csv", "x'); COPY (SELECT 1) TO 'made.csv'; --.csv", "a\\b.csv", "＇.csv", "\u202efdp.csv", " a .csv", "key=v'.csv"]  # fmt: skip
 
 

@@ -134,7 +134,7 @@ def _csv_options(reader: Reader) -> CsvOptions:
     known: dict[str, Any] = {}
     for name, value in reader.options.items():
         if name in _CSV_OPTIONS and reader.format == "csv":
-            known[_CSV_OPTIONS[name]] = value
+            known[_CSV_OPTIONS[name]] = _fit(reader.function, name, _CSV_OPTIONS[name], value)
         elif name not in _NEEDLESS:
             raise SqlNotAllowed(
                 f"{reader.function} has no option {name!r} here.",
@@ -148,6 +148,31 @@ def _csv_options(reader: Reader) -> CsvOptions:
     return CsvOptions(**known)
 
 
+def _fit(function: str, name: str, option: str, value: Any) -> Any:
+    """The value of an option of a reader function, where it is of the kind that the option takes."""
+    if option == "header":
+        return value
+    if option == "skip_rows":
+        fits, takes = str(value).isascii() and str(value).isdigit() and len(str(value)) < 10, "a whole number from 0"
+        value = int(value) if fits else value
+    elif option == "null_values":
+        fits, takes = (
+            all(isinstance(mark, str) for mark in (value if isinstance(value, list) else [value])),
+            "a text or a list of texts",
+        )
+    else:
+        fits, takes = isinstance(value, str), "a text"
+    if not fits:
+        raise SqlError(
+            f"The option {name} of {function} takes {takes}, not {str(value)[:60]!r}.", f"Write it as in {_EXAMPLES[option]}."
+        )
+    return value
+
+
+_EXAMPLES = {
+    "delimiter": "delim = ';'", "quote": "quote = '\"'", "skip_rows": "skip = 2", "encoding": "encoding = 'utf-8'", "decimal": "decimal_separator = ','",
+    "date_format": "dateformat = '%d/%m/%Y'", "thousands": "thousands = '.'", "null_values": "nullstr = ['NA', '-']",
+}  # fmt: skip
 _TYPE = re.compile(r"[A-Za-z_][\w ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?(\[\d*\])*")
 
 
