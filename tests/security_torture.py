@@ -83,11 +83,12 @@ def serve() -> tuple[int, int]:
     """Starts the server as a process of its own: its id and its port."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
     server.daemon_threads = True
+    owner = os.getpid()
     pid = os.fork()
     if pid == 0:
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        while os.getppid() != 1:
+        while os.getppid() == owner:
             time.sleep(0.5)
         os._exit(0)
     server.server_close()
