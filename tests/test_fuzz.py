@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.harness import ROOT
 from tests.security_calls import Call, warm
@@ -29,6 +31,8 @@ def test_whatever_is_sent_one_fair_answer_comes_in_time_and_nothing_outside_is_t
         assert report["cases"] > 20 and {name.split(" ")[0] for name in report["codes"]} == {"arguments", "sql", "file"}
 
 
-def test_what_the_fuzzer_starts_from_is_valid() -> None:
-    answers = warm(ROOT / "artifacts_demo", [Call(tool, json.dumps(asked)) for tool, asked in VALID])
+def test_what_the_fuzzer_starts_from_is_valid(tmp_path: Path) -> None:
+    directory = tmp_path / "artifacts"
+    shutil.copytree(ROOT / "artifacts_demo", directory, ignore=shutil.ignore_patterns(".artifacts", "results"))
+    answers = warm(directory, [Call(tool, json.dumps(asked)) for tool, asked in VALID])
     assert [answer.code for answer in answers] == ["ok"] * len(VALID), [answer.document for answer in answers if not answer.ok]
