@@ -100,7 +100,6 @@ def test_long_lines_of_many_writers_stay_whole_in_the_log(run: Runner) -> None:
     assert sorted((entry["tool"], entry["n"]) for entry in run.log()) == sorted((str(w), n) for w in range(4) for n in range(100))
 
 
-@pytest.mark.xfail(strict=True, reason="an entry may be dropped by another call between its finding and its reading")
 def test_an_entry_that_another_call_drops_is_read_all_the_same(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     from builtin_tools.core.tables import ingest_cache
     from tests.test_sources import Here

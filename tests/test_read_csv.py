@@ -212,3 +212,16 @@ def test_no_line_is_skipped_where_none_is_to_be(here: Here) -> None:
     assert here.tool("read_csv", path="in.csv").document["table"]["columns"][0]["name"] == "a"
     answer = here.tool("read_csv", path="in.csv", skip_rows=0)
     assert answer.document["table"]["columns"][0]["name"] == "Title" and answer.document["table"]["total_rows"] == 3
+
+
+def test_a_wide_table_of_numbers_is_read_within_the_memory_limit(run: Runner) -> None:
+    names = ",".join(f"column_number_{number}" for number in range(600))
+    run.write("wide.csv", names + "\n" + "".join(",".join(str(n * row) for n in range(600)) + "\n" for row in range(30)))
+    answer = run.tool("read_csv", {"memory_limit": "1GB"}, path="wide.csv", columns=["column_number_599"], preview_rows=2)
+    assert answer.rows == [[0], [599]] and answer.document["table"]["total_rows"] == 30
+
+
+def test_groups_of_three_digits_are_told_as_what_they_most_likely_are(here: Here) -> None:
+    here.write("won.csv", 'store,sales\nA,"1,200"\nB,900\nC,"2,500"\n')
+    (warning,) = here.tool("read_csv", path="won.csv").document["warnings"]
+    assert 'thousands ","' in warning["message"] and "1200" in warning["message"]

@@ -162,7 +162,7 @@ def test_a_result_without_rows_keeps_its_columns(here: Here, name: str) -> None:
         ("a.PQ", None, "parquet"),
         ("a.json", None, "json"),
         ("a.dat", None, "parquet"),
-        ("a.csv", "json", "json"),
+        ("a.dat", "json", "json"),
     ],
 )
 def test_the_format_is_the_one_asked_for_else_that_of_the_extension(
@@ -221,3 +221,8 @@ def test_decimals_keep_their_digits_in_each_format(here: Here) -> None:
         assert answer.rows == [[str(value)]]
         again = here.tool("query_sql", sql=f"SELECT d::VARCHAR FROM '{answer.document['artifacts'][0]['path']}'")
         assert again.rows == [[str(value)]]
+
+
+def test_a_format_that_the_extension_contradicts_is_refused(here: Here) -> None:
+    answer = here.tool("query_sql", sql="SELECT 1 AS a", output_path="a.json", output_format="csv")
+    assert answer.document["error"]["code"] == "INVALID_PARAMETERS" and "output_format" in answer.document["error"]["guidance"]

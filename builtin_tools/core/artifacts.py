@@ -220,7 +220,7 @@ class ArtifactDirectory:
             inside = [f"{relative}/{name}" if relative else name for name in self._names(real)][:8]
             raise UnsupportedFormat(
                 f"{relative or '.'!r} is a directory, not a file.",
-                f"Name a file in it, or a pattern such as {(relative + '/' if relative else '') + '*.csv'!r}."
+                f"Name a file in it, or a pattern such as {self._pattern_below(relative)!r}."
                 + (f" It holds: {listed(inside)}." if inside else ""),
             )
         if not stat.S_ISREG(status.st_mode):
@@ -228,6 +228,21 @@ class ArtifactDirectory:
                 f"{relative!r} is not a regular file: a pipe, a socket or a device.", "Name a regular file of the directory."
             )
         return InputFile(relative, real, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+
+    def _pattern_below(self, relative: str) -> str:
+        """A pattern that matches the files of the kind that is commonest in a folder, or in the folders below it."""
+        from .tables.formats import TABULAR, format_by_name
+
+        counts: dict[tuple[bool, str], int] = {}
+        for number, (found, entry) in enumerate(self.walk(relative)):
+            if number >= _MAX_WALKED:
+                break
+            if format_by_name(entry.name) in TABULAR and entry.is_file(follow_symlinks=False):
+                deeper = found.count("/") > (relative.count("/") + 1 if relative else 0)
+                key = (deeper, entry.name.rpartition(".")[2])
+                counts[key] = counts.get(key, 0) + 1
+        deeper, extension = max(counts, key=lambda key: (not key[0], counts[key])) if counts else (False, "csv")
+        return (relative + "/" if relative else "") + ("**/" if deeper else "") + f"*.{extension}"
 
     def folder(self, path: str) -> tuple[str, str]:
         """A folder as (relative path, real path). Raises FileNotFound or UnsupportedFormat."""

@@ -94,6 +94,7 @@ class Call:
     hashed: list[tuple[State, str]] = field(default_factory=list)
     entries: list[tuple[str, str, str, str]] = field(default_factory=list)  # of the ingest cache: tag, input, options, part
     used_entries: list[str] = field(default_factory=list)
+    without_cache: bool = False
     _digests: dict[str, _Digest | str] = field(default_factory=dict)
 
     # ---- limits

@@ -286,16 +286,28 @@ def _shrink_table(document: dict[str, Any], cut: bool, budget: int) -> None:
     part["rows"] = []
     _settle(document, cut)
     room = budget - len(_final(document)) - 12
-    kept, used = [], 0
-    for row in rows:
-        used += len(dumps(row)) + 2
-        if used > room:
-            break
-        kept.append(row)
+    kept = _fitting(rows, room)
+    if 0 < len(kept) < len(rows):
+        warning = {"code": "ROWS_CUT", "message": f"Of the {len(rows):,} rows to show only the first fit in max_output_chars."}
+        kept = _fitting(rows, room - len(dumps(warning)) - 16) or kept[:1]
+        document.setdefault("warnings", []).append(warning)
+        part["rows"] = kept
+        if len(_final(document)) > budget:
+            document["warnings"].pop()
     if not kept and (rows or room < 0):
         kept, cut = _fewer_columns(document, rows[:1], columns, budget, cut)
     part["rows"] = kept
     _settle(document, cut)
+
+
+def _fitting(rows: list[list[Any]], room: int) -> list[list[Any]]:
+    """The first rows whose JSON has no more characters than there is room for."""
+    used = 0
+    for count, row in enumerate(rows):
+        used += len(dumps(row)) + 2
+        if used > room:
+            return rows[:count]
+    return rows
 
 
 def _fewer_columns(

@@ -141,6 +141,10 @@ class InternalError(OperatorError):
     code = "INTERNAL_ERROR"
 
 
+class CacheLost(InternalError):
+    """An entry of the ingest cache went away while it was read; the call is done again without the cache, and none hears of it."""
+
+
 class PasswordRequired(OperatorError):
     code = "PASSWORD_REQUIRED"
 

@@ -261,6 +261,8 @@ class _Run:
 
         text = json.dumps(document, ensure_ascii=False)
         text = re.sub(r'://[^\s/?#"\\]+@', "://***@", text)  # user names and passwords in addresses
+        hidden = "token|key|secret|sig|password|passwd|auth|credential|session"
+        text = re.sub(rf'(?i)([?&][^=&"\\\s]*(?:{hidden})[^=&"\\\s]*=)[^&#"\\\s]+', r"\1***", text)
         for secret in self.secrets:
             text = text.replace(json.dumps(secret, ensure_ascii=False)[1:-1], "***")
         if self.directory is not None:

@@ -18,10 +18,11 @@ def tables_of(pdf: PdfFile, numbers: list[int]) -> Iterator[tuple[int, list[Foun
 
     import pdfplumber
     from pdfminer.pdfexceptions import PDFException
-    from pdfplumber.utils.exceptions import PdfminerException
+    from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
     broken = (
         PDFException,
+        MalformedPDFException,
         PdfminerException,
         KeyError,
         ValueError,

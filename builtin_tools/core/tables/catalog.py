@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -78,7 +79,7 @@ class Catalog:
                 raise
             missing = problem
         stems = self._by_stem()
-        found = stems.get(name) or [
+        found = stems.get(unicodedata.normalize("NFC", name)) or [
             path for known, paths in stems.items() if known.casefold() == name.casefold() for path in paths
         ]
         if len(found) == 1:
@@ -103,7 +104,7 @@ class Catalog:
             for path in sorted(paths, key=lambda path: (path.startswith("results/"), path)):
                 base = path.rpartition("/")[2]
                 if format_by_name(base) in (*TABULAR, "text", "gzip", "zstd", "bzip2", "xz", "zip"):
-                    self._stems.setdefault(stem(base), []).append(path)
+                    self._stems.setdefault(unicodedata.normalize("NFC", stem(base)), []).append(path)
         return self._stems
 
     # ---- by a reader function

@@ -10,6 +10,7 @@ from ..errors import ToolError, listed
 from .engine import Engine, native
 from .engine_errors import engine_error
 from .formats import TABULAR, format_by_name
+from .ingest_cache import again_without_cache
 from .prepared import Prepared, SourceColumn
 from .result_cells import is_nested
 from .sources import Sources
@@ -24,8 +25,11 @@ _PROFILE = [
     Column("mean", "DOUBLE"), Column("samples", "VARCHAR[]"),
 ]  # fmt: skip
 _SAMPLES = 5
+_SAMPLED_ROWS = 1_000
+_CHUNK = 50  # columns profiled in one statement
 
 
+@again_without_cache
 def describe_table(path: str | None, profile: bool) -> Answer:
     """The answer of describe_table. Raises the errors of sources and engine."""
     call = current()
@@ -56,32 +60,51 @@ def _total(engine: Engine, prepared: Prepared) -> int:
 
 
 def _rows(engine: Engine, prepared: Prepared, profile: bool) -> list[list[Any]]:
-    rows: list[list[Any]] = []
-    for column in prepared.columns:
-        row: list[Any] = [column.name, column.type, column.original_name, column.nullable, column.note or None]
-        rows.append(row + (_profile(engine, prepared, column) if profile else []))
+    rows: list[list[Any]] = [
+        [column.name, column.type, column.original_name, column.nullable, column.note or None] for column in prepared.columns
+    ]
+    if profile:
+        for start in range(0, len(rows), _CHUNK):
+            found = _profiles(engine, prepared, prepared.columns[start : start + _CHUNK])
+            for row, more in zip(rows[start : start + _CHUNK], found, strict=True):
+                row += more
     return rows
 
 
-def _profile(engine: Engine, prepared: Prepared, column: SourceColumn) -> list[Any]:
-    """Nulls, distinct values, least and most as text, mean of numbers, and the first distinct values."""
+def _comparable(column: SourceColumn) -> str:
     name = quote_name(column.name)
-    comparable = f"to_json({name})::VARCHAR" if is_nested(column.type) else name
-    numeric = (
-        column.type in ("DOUBLE", "FLOAT")
-        or column.type.startswith("DECIMAL")
-        or column.type.endswith("INT")
-        or column.type.endswith("INTEGER")
-    )
-    mean = f"favg({name}::DOUBLE)" if numeric else "NULL"  # a sum of wide decimals can overflow, one of doubles cannot
-    found = engine.rows(
-        f"SELECT count(*) - count({name}), count(DISTINCT {comparable}), min({comparable})::VARCHAR, max({comparable})::VARCHAR, {mean} FROM ({prepared.scan})"
-    )[0]
-    samples = engine.rows(
-        f"SELECT v FROM (SELECT {comparable}::VARCHAR AS v, row_number() OVER () AS n FROM ({prepared.scan}) WHERE {name} IS NOT NULL LIMIT 1000) "
-        f"GROUP BY v ORDER BY min(n) LIMIT {_SAMPLES}"
-    )
-    return [*found, [sample[0] for sample in samples]]
+    return f"to_json({name})::VARCHAR" if is_nested(column.type) else name
+
+
+def _profiles(engine: Engine, prepared: Prepared, columns: list[SourceColumn]) -> list[list[Any]]:
+    """Of each column: nulls, distinct values, least and most as text, mean of numbers, and the first distinct values."""
+    parts = []
+    for column in columns:
+        name, value = quote_name(column.name), _comparable(column)
+        numeric = (
+            column.type in ("DOUBLE", "FLOAT") or column.type.startswith("DECIMAL") or column.type.endswith(("INT", "INTEGER"))
+        )
+        mean = f"favg({name}::DOUBLE)" if numeric else "NULL"  # a sum of wide decimals can overflow, one of doubles cannot
+        parts += [
+            f"count(*) - count({name})",
+            f"count(DISTINCT {value})",
+            f"min({value})::VARCHAR",
+            f"max({value})::VARCHAR",
+            mean,
+        ]
+    counted = engine.rows(f"SELECT {', '.join(parts)} FROM ({prepared.scan})")[0]
+    texts = ", ".join(f"{_comparable(column)}::VARCHAR" for column in columns)
+    first = engine.rows(f"SELECT {texts} FROM ({prepared.scan}) LIMIT {_SAMPLED_ROWS}")
+    found = []
+    for position, column in enumerate(columns):
+        samples = list(dict.fromkeys(row[position] for row in first if row[position] is not None))[:_SAMPLES]
+        facts = counted[position * 5 : position * 5 + 5]
+        if not samples and facts[1]:
+            name, value = quote_name(column.name), _comparable(column)
+            rows = engine.rows(f"SELECT {value}::VARCHAR FROM ({prepared.scan}) WHERE {name} IS NOT NULL LIMIT {_SAMPLED_ROWS}")
+            samples = list(dict.fromkeys(row[0] for row in rows))[:_SAMPLES]
+        found.append([*facts, samples])
+    return found
 
 
 def _all(call: Call, engine: Engine, sources: Sources, profile: bool) -> Answer:

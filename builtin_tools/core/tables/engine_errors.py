@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from ..errors import (
+    CacheLost,
     ColumnNotFound,
     DiskLimitExceeded,
     SqlError,
@@ -43,6 +44,8 @@ def engine_error(problem: BaseException, engine: Engine, sql: str = "", columns:
     parts = told(problem)
     kind, message = str(parts["exception_type"]), _clean(str(parts["exception_message"]), engine)
     tables = columns or {}
+    if kind in ("IO", "Invalid Input") and "cache/tables/" in message:
+        return CacheLost("A kept copy of a file went away while it was read.", "Send the call again.", retryable=True)
     if kind in ("Out of Memory", "OutOfMemory"):
         if "temp" in message and "directory" in message and ("max_temp" in message or "offload" in message):
             return DiskLimitExceeded(

@@ -9,6 +9,7 @@ from decimal import ROUND_FLOOR, Context, Decimal, InvalidOperation
 from typing import Any
 
 from ..errors import ColumnNotFound, InvalidParameters, listed, near_names
+from ..parameters import mend
 from .engine import Engine
 from .prepared import SourceColumn
 from .sql_text import quote_name
@@ -91,6 +92,11 @@ def build(engine: Engine, filters: list[dict[str, Any]], columns: list[SourceCol
             )
         column = find_column(given["column"], columns, table, f"Filter {number}")
         op = operator(given.get("op", given.get("operator")))
+        if op in ("is_null", "is_not_null") and given.get("value") not in (None, True, "", "true", "null"):
+            raise InvalidParameters(
+                f"Filter {number} on {column.name!r} has a value with {op}, which takes none.",
+                "Leave value out; is_null and is_not_null are each other's opposite.",
+            )
         if op not in ("is_null", "is_not_null") and "value" not in given:
             raise InvalidParameters(
                 f"Filter {number} on {column.name!r} has no value.", f'Send a value with op "{op}", or use is_null.'
@@ -128,7 +134,8 @@ class _One:
         return self._compared(self.op, self.value, _number(self.value) is not None)
 
     def _membership(self) -> str:
-        given = self.value if isinstance(self.value, list) else [self.value]
+        parsed = mend(self.value, list)
+        given = parsed if isinstance(parsed, list) else [parsed]
         values = [value for value in given if value is not None]
         with_null = len(values) < len(given)
         if not values and not with_null:
@@ -158,6 +165,7 @@ class _One:
         return f"SELECT CAST(v AS {kind}) FROM (SELECT unnest(${name}::VARCHAR[]) AS v)"
 
     def _between(self) -> str:
+        self.value = mend(self.value, list)
         if not isinstance(self.value, list) or len(self.value) != 2 or None in self.value:
             raise InvalidParameters(
                 f"between on {self.column.name!r} has {json.dumps(self.value, ensure_ascii=False, default=str)[:80]}.",

@@ -8,21 +8,25 @@ state of a file; deleting it changes no answer. It is used only where the hash i
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ParamSpec
 
 from ... import __version__
 from ..artifacts import OWN_FOLDER, ArtifactDirectory, InputFile
-from ..call import Call
-from ..envelope import Warn
+from ..call import Call, current
+from ..envelope import Answer, Warn
+from ..errors import CacheLost
 from ..limits import parse_size
 from .engine import Engine
 from .prepared import Prepared, SourceColumn
 from .sql_text import literal_path, quote_name, quote_text
 
+Given = ParamSpec("Given")
 WORTH_BYTES = 8 << 20  # below, reading the text again costs no more than keeping a copy
 COPY_OPTIONS = "FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT 1, ROW_GROUP_SIZE 122880"
 _FORM = 1  # raised whenever an entry of an earlier program would be read wrongly
@@ -42,7 +46,7 @@ def load(engine: Engine, file: InputFile, options: Any, needed: frozenset[str] |
     """The relation kept for a file in its present state that has the columns needed (None: all); None where there is none."""
     call = engine.call
     digest = call.digest_at_hand(file.path)
-    if not digest:
+    if not digest or call.without_cache:
         return None
     folder, key = _folder(call.directory.root), key_of(digest, file.path, repr(options))
     try:
@@ -72,6 +76,23 @@ def _read(entry: str) -> Prepared | None:
     return Prepared(
         _scan(data, columns, held), columns, kept["format"], [data], None, held, kept["rows"], kept["details"], warnings
     )
+
+
+def again_without_cache(work: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """Does the work of a tool once more, without the cache, where another call dropped an entry while it was read."""
+
+    @functools.wraps(work)
+    def done(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        try:
+            return work(*args, **kwargs)
+        except CacheLost:
+            call = current()
+            call.without_cache = True
+            call.pending.clear()
+            call.warnings.clear()
+            return work(*args, **kwargs)
+
+    return done
 
 
 def _suffices(prepared: Prepared, needed: frozenset[str] | None) -> bool:

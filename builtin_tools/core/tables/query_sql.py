@@ -11,11 +11,13 @@ from .catalog import Catalog
 from .engine import Engine, native
 from .engine_errors import engine_error
 from .guard import check
+from .ingest_cache import again_without_cache
 from .pivot import Pivot, find_pivot
 from .results import Result, output_format, write_result
 from .sources import Sources
 
 
+@again_without_cache
 def query_sql(
     sql: str, parameters: Any, preview_rows: int | None, output_path: str | None, asked_format: str | None, overwrite: bool | None
 ) -> Answer:

@@ -14,6 +14,7 @@ from .catalog import Catalog
 from .engine import Engine, native
 from .engine_errors import engine_error
 from .filters import Conditions, build, find_column
+from .ingest_cache import again_without_cache
 from .prepared import Prepared, SourceColumn
 from .result_cells import is_nested
 from .results import Result, output_format, write_result
@@ -41,6 +42,7 @@ class _Query:
     aggregated: bool = False
 
 
+@again_without_cache
 def query_table(args: Any) -> Answer:
     """The answer of query_table for its validated arguments. Raises the errors of sources, filters and engine."""
     call = current()
@@ -209,6 +211,15 @@ def _order_term(given: Any, candidates: list[SourceColumn], table: str) -> tuple
     return find_column(name, candidates, table, "order_by"), bool(match and match[2].casefold().startswith("desc"))
 
 
+def _why_nothing(args: Any, prepared: Prepared) -> str:
+    if args.limit == 0:
+        return "No rows, since limit is 0."
+    if args.offset:
+        return f"No rows: offset {args.offset:,} lies past the last row, or no row matches."
+    there = "" if prepared.rows != 0 else f" {args.path} has none."
+    return f"No rows of {args.path} match." if args.filters else f"No rows.{there}"
+
+
 def _answer(call: Call, args: Any, prepared: Prepared, conditions: Conditions, sql: str, result: Result) -> Answer:
     artifact = result.artifact
     path = artifact.path if artifact else ""
@@ -217,7 +228,7 @@ def _answer(call: Call, args: Any, prepared: Prepared, conditions: Conditions, s
         f" of {prepared.rows:,}" if prepared.rows is not None and not (args.group_by or args.aggregates) else "",
     )
     if total == 0:
-        summary = f"No rows of {args.path} match. The empty result with its columns is {path}."
+        summary = f"{_why_nothing(args, prepared)} The empty result with its columns is {path}."
     elif args.group_by or args.aggregates:
         summary = f"{total:,} {'row' if total == 1 else 'rows'} from {args.path}; {SHOWN} shown, all in {path}."
     else:

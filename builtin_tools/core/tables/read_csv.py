@@ -10,11 +10,13 @@ from .csv.source import CsvOptions
 from .engine import Engine, native
 from .engine_errors import engine_error
 from .filters import find_column
+from .ingest_cache import again_without_cache
 from .results import output_format, preview, write_result
 from .sources import Sources
 from .sql_text import quote_name
 
 
+@again_without_cache
 def read_csv(args: Any) -> Answer:
     """The answer of read_csv for its validated arguments. Raises the errors of sources and engine."""
     call = current()

@@ -34,10 +34,15 @@ class Result:
 
 def output_format(output_path: str | None, asked: str | None, default: str = "parquet") -> str:
     """The format of a result file: the one asked for, else the one its extension names, else the default."""
-    if asked is not None:
-        return asked
     extension = (output_path or "").rpartition(".")[2].lower()
     named = {"parquet": "parquet", "pq": "parquet", "csv": "csv", "json": "json"}
+    if asked is not None:
+        if named.get(extension, asked) != asked:
+            raise InvalidParameters(
+                f"output_path ends in .{extension}, but output_format is {asked!r}: the file could not be read again by its name.",
+                f"Leave output_format out, or choose an output_path that ends in .{asked}.",
+            )
+        return asked
     if extension in ("tsv", "xlsx", "xls", "ndjson", "jsonl", "gz", "zst"):
         raise InvalidParameters(
             f"A result cannot be written as .{extension}.",

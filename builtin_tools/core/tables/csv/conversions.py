@@ -53,10 +53,10 @@ class Conversion:
         signs = " OR ".join(f"contains(@@, {quote_text(sign)})" for sign in (self.decimal, self.thousands) if sign)
         checks = [
             "count(@@)",
-            f"count(*) FILTER ({fits})",
+            f"count(CASE WHEN {fits} THEN 1 END)",
             f"max(CASE WHEN contains({plain}, '.') THEN length({plain}) - position('.' IN {plain}) ELSE 0 END)",
             f"max(length(regexp_replace(split_part({plain}, '.', 1), '^[-+]', '')))",
-            f"count(*) FILTER ({fits} AND ({signs}))",
+            f"count(CASE WHEN {fits} AND ({signs}) THEN 1 END)",
         ]
         for position, (there, fit, scale, before, telling) in self._counted(texts, checks).items():
             if there and fit == there:
@@ -80,7 +80,7 @@ class Conversion:
         texts = [position for position, kind in enumerate(found) if kind.type in ("VARCHAR", "DATE", "TIMESTAMP", "BIGINT")]
         fits = f"try_strptime(@@, {quote_text(self.date_format)}) IS NOT NULL"
         try:
-            counted = self._counted(texts, ["count(@@)", f"count(*) FILTER ({fits})"])
+            counted = self._counted(texts, ["count(@@)", f"count(CASE WHEN {fits} THEN 1 END)"])
         except (native().InvalidInputException, native().BinderException, native().ParserException):
             raise InvalidParameters(
                 f"date_format {self.date_format[:60]!r} is no format.",

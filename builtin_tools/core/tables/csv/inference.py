@@ -55,7 +55,9 @@ def _settled(trial: Trial, there: int, right: int, extras: list[Any]) -> Typed |
 
 
 def _checked(run: Run, columns: list[str], trials: dict[int, Trial]) -> tuple[int, dict[int, tuple[int, int, int, list[Any]]]]:
-    """One pass over the whole file: its rows, and for each column (values there, empty strings, values that hold, extras)."""
+    """One pass over the whole file. Counts by CASE, not by FILTER: for each filter the engine sets a whole row's vectors aside.
+
+    Gives its rows, and for each column (values there, empty strings, values that hold, extras)."""
     total, results = 0, {}
     positions = sorted(trials)
     for chunk in range(0, max(1, len(positions)), _CHUNK):
@@ -63,8 +65,8 @@ def _checked(run: Run, columns: list[str], trials: dict[int, Trial]) -> tuple[in
         parts = ["count(*)"]
         for position in some:
             column, trial = f"nullif({columns[position]}, '')", trials[position]
-            parts += [f"count({column})", f"count(*) FILTER ({columns[position]} = '')"]
-            parts += [f"count(*) FILTER ({trial.condition.replace('@@', column)})"]
+            parts += [f"count({column})", f"count(CASE WHEN {columns[position]} = '' THEN 1 END)"]
+            parts += [f"count(CASE WHEN {trial.condition.replace('@@', column)} THEN 1 END)"]
             parts += [extra.replace("@@", column) for extra in trial.extras]
         values = list(run(f"SELECT {', '.join(parts)} FROM rows")[0])
         total, at = values[0], 1

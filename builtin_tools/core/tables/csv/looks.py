@@ -6,6 +6,11 @@ import re
 
 _COMMA = 'decimal "," (with thousands "." where it stands) would convert it'
 _LOOKS: list[tuple[re.Pattern[str], str, str]] = [
+    (
+        re.compile(r"[-+]?\d{1,3}(,\d{3})+", re.A),
+        "a comma that may separate thousands or decimals",
+        'thousands "," reads 1,200 as 1200, decimal "," as 1.2: choose the one that is meant',
+    ),
     (re.compile(r"[-+]?0\d+([.]\d+)?", re.A), "leading zeros", ""),
     (re.compile(r"[-+]?\d+([.]\d+)?[eE][-+]?\d+", re.A), "an exponent, as in scientific notation or in a code", ""),
     (re.compile(r"[-+]?\d{19,}", re.A), "more digits than a 64-bit integer holds", ""),

@@ -69,9 +69,9 @@ def _double() -> Trial:
         "TRY_CAST(@@ AS DOUBLE)::VARCHAR IN (@@, @@ || '.0')",
         settle,
         [
-            "count(*) FILTER (TRY_CAST(@@ AS DOUBLE)::VARCHAR = @@)",
-            "count(*) FILTER (suffix(@@, '.0'))",
-            "count(*) FILTER (@@ IN ('nan', 'inf', '-inf'))",
+            "count(CASE WHEN TRY_CAST(@@ AS DOUBLE)::VARCHAR = @@ THEN 1 END)",
+            "count(CASE WHEN suffix(@@, '.0') THEN 1 END)",
+            "count(CASE WHEN @@ IN ('nan', 'inf', '-inf') THEN 1 END)",
         ],
     )
 
@@ -120,7 +120,7 @@ def _day_and_month(values: list[str]) -> Trial | None:
         f"{ORDER_TO_PROVE} {sign}{day}",
         " OR ".join(valid.values()),
         settle,
-        [f"count(*) FILTER ({each})" for each in valid.values()],
+        [f"count(CASE WHEN {each} THEN 1 END)" for each in valid.values()],
     )
 
 
