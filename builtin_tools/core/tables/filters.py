@@ -131,6 +131,7 @@ class _One:
             return self._text_match()
         if self.op == "!=":
             self._tell_of_nulls()
+        self._tell_of_numbers_as_text([self.value] if self.op in ("=", "!=") else [])
         return self._compared(self.op, self.value, _number(self.value) is not None)
 
     def _membership(self) -> str:
@@ -142,6 +143,7 @@ class _One:
             raise InvalidParameters(f"The filter on {self.column.name!r} has an empty list.", "Send at least one value.")
         if self.op == "not_in":
             self._tell_of_nulls()
+        self._tell_of_numbers_as_text(values)
         if self.exact:
             values = [_exact(number) for number in map(self._as_number, values) if self._holds(number)]
         if not values:
@@ -151,6 +153,17 @@ class _One:
         if with_null and self.op == "in":
             return f"({condition} OR {self.name} IS NULL)"
         return condition
+
+    def _tell_of_numbers_as_text(self, values: list[Any]) -> None:
+        numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+        if numbers and self.column.type == "VARCHAR":
+            self.made.notes.append(
+                (
+                    "COMPARED_AS_TEXT",
+                    f"{self.column.name} is text, so {numbers[0]} was compared as the text '{_text(numbers[0])}'; "
+                    "values written otherwise, such as with leading zeros, are not equal to it.",
+                )
+            )
 
     def _many(self, values: list[Any]) -> str:
         """A long list as one bound value; strings, so that the engine converts each exactly."""
