@@ -23,9 +23,9 @@ def query_sql(
 ) -> Answer:
     """The answer of query_sql. Raises the errors of guard, sources and engine."""
     call = current()
-    format_name = output_format(output_path, asked_format)
     if output_path is not None:
         call.directory.output_file(output_path, bool(overwrite))  # a name that is taken is told before the work
+    format_name = output_format(output_path, asked_format)
     engine = Engine.open(call)
     catalog = Catalog(engine, Sources(engine))
     try:

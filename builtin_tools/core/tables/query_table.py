@@ -47,9 +47,9 @@ def query_table(args: Any) -> Answer:
     """The answer of query_table for its validated arguments. Raises the errors of sources, filters and engine."""
     call = current()
     args = args.model_copy(update={"path": call.directory.relative(args.path)})
-    format_name = output_format(args.output_path, args.output_format)
     if args.output_path is not None:
         call.directory.output_file(args.output_path, args.overwrite)  # a name that is taken is told before the work
+    format_name = output_format(args.output_path, args.output_format)
     engine = Engine.open(call)
     catalog = Catalog(engine, Sources(engine))
     try:

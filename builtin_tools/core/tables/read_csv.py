@@ -22,9 +22,9 @@ def read_csv(args: Any) -> Answer:
     call = current()
     shown = call.directory.relative(args.path)
     wanted = args.output_path is not None or args.output_format is not None
-    format_name = output_format(args.output_path, args.output_format)
     if args.output_path is not None:
         call.directory.output_file(args.output_path, args.overwrite)
+    format_name = output_format(args.output_path, args.output_format)
     engine = Engine.open(call)
     options = CsvOptions(
         args.delimiter, args.quote, args.encoding, args.header, args.skip_rows, args.decimal, args.thousands, args.date_format,
