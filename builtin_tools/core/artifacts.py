@@ -14,7 +14,6 @@ import stat
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from .errors import (
     ConfigurationError,
@@ -408,9 +407,3 @@ class ArtifactDirectory:
                     )
                 return
             parent = parent.rpartition("/")[0]
-
-
-def identity(path: str | Path) -> tuple[int, int, int, int]:
-    """What tells a file and its state apart from another: device, inode, size and time of change in ns."""
-    status = os.stat(path)
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

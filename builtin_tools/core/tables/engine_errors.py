@@ -20,7 +20,7 @@ from ..errors import (
 )
 from ..watchdog import memory_error
 from .dialect_hints import function_hint, syntax_hint
-from .engine import Engine, native
+from .engine import Engine
 from .sql_text import quote_name
 
 
@@ -165,8 +165,3 @@ def quoted_names_sentence(columns: list[str], sql: str) -> str:
     return (
         f"A name with blanks or other signs stands in double quotes: {listed([quote_name(name) for name in odd])}." if odd else ""
     )
-
-
-def is_engine_error(problem: BaseException) -> bool:
-    """Whether the engine raised it."""
-    return isinstance(problem, native().Error)

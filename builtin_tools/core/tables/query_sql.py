@@ -13,7 +13,7 @@ from .engine_errors import engine_error
 from .guard import check
 from .ingest_cache import again_without_cache
 from .pivot import Pivot, find_pivot
-from .results import Result, output_format, write_result
+from .results import Result, asked_output, write_result
 from .sources import Sources
 
 
@@ -23,9 +23,7 @@ def query_sql(
 ) -> Answer:
     """The answer of query_sql. Raises the errors of guard, sources and engine."""
     call = current()
-    if output_path is not None:
-        call.directory.output_file(output_path, bool(overwrite))  # a name that is taken is told before the work
-    format_name = output_format(output_path, asked_format)
+    format_name = asked_output(call, output_path, overwrite, asked_format)
     engine = Engine.open(call)
     catalog = Catalog(engine, Sources(engine))
     try:

@@ -17,7 +17,7 @@ from .filters import Conditions, build, find_column
 from .ingest_cache import again_without_cache
 from .prepared import Prepared, SourceColumn
 from .result_cells import is_nested
-from .results import Result, output_format, write_result
+from .results import Result, asked_output, write_result
 from .sources import Sources
 from .sql_text import quote_name, quote_text
 
@@ -47,9 +47,7 @@ def query_table(args: Any) -> Answer:
     """The answer of query_table for its validated arguments. Raises the errors of sources, filters and engine."""
     call = current()
     args = args.model_copy(update={"path": call.directory.relative(args.path)})
-    if args.output_path is not None:
-        call.directory.output_file(args.output_path, args.overwrite)  # a name that is taken is told before the work
-    format_name = output_format(args.output_path, args.output_format)
+    format_name = asked_output(call, args.output_path, args.overwrite, args.output_format)
     engine = Engine.open(call)
     catalog = Catalog(engine, Sources(engine))
     try:

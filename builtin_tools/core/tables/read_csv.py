@@ -11,7 +11,7 @@ from .engine import Engine, native
 from .engine_errors import engine_error
 from .filters import find_column
 from .ingest_cache import again_without_cache
-from .results import output_format, preview, write_result
+from .results import asked_output, preview, write_result
 from .sources import Sources
 from .sql_text import quote_name
 
@@ -22,9 +22,7 @@ def read_csv(args: Any) -> Answer:
     call = current()
     shown = call.directory.relative(args.path)
     wanted = args.output_path is not None or args.output_format is not None
-    if args.output_path is not None:
-        call.directory.output_file(args.output_path, args.overwrite)
-    format_name = output_format(args.output_path, args.output_format)
+    format_name = asked_output(call, args.output_path, args.overwrite, args.output_format)
     engine = Engine.open(call)
     options = CsvOptions(
         args.delimiter, args.quote, args.encoding, args.header, args.skip_rows, args.decimal, args.thousands, args.date_format,

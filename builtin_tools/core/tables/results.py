@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..artifacts import OutputFile
+from ..call import Call
 from ..envelope import Artifact, Column
 from ..errors import InvalidParameters
 from .csv.layout import usable_names
@@ -30,6 +31,16 @@ class Result:
     rows: list[list[Any]]
     total_rows: int
     artifact: Artifact | None
+
+
+def asked_output(call: Call, output_path: str | None, overwrite: bool | None, asked: str | None) -> str:
+    """The format of the result file that a call asks for; a place that is taken or out of reach is told before the work.
+
+    Raises OutputExists, PathOutsideArtifacts, InvalidParameters.
+    """
+    if output_path is not None:
+        call.directory.output_file(output_path, bool(overwrite))
+    return output_format(output_path, asked)
 
 
 def output_format(output_path: str | None, asked: str | None, default: str = "parquet") -> str:

@@ -47,7 +47,7 @@ def find_dialect(sample: bytes, whole: bool, delimiter: str | None, quote: str |
         return Found(Dialect(delimiter, chosen or None, _escape(sample, chosen, delimiter)), how, skip)
     best, best_score = Dialect(",", quote or '"'), -1.0
     single = _plain_words(sample)
-    for candidate in _candidates(sample, quote, name):
+    for candidate in _candidates(sample, quote):
         if single and candidate.delimiter in _UNUSUAL:
             continue
         score = _score(sample, whole, candidate)
@@ -90,7 +90,7 @@ def _with_blank(sample: bytes, dialect: Dialect) -> Dialect:
     return wider if same and len(usual) > 2 and len(usual[0].fields) > 1 else dialect
 
 
-def _candidates(sample: bytes, quote: str | None, name: str) -> list[Dialect]:
+def _candidates(sample: bytes, quote: str | None) -> list[Dialect]:
     """Comma first, so that it stays where nothing else is better. A sign that is always doubled stands for the pair."""
     found = [Dialect(",", quote or '"', _escape(sample, quote or '"', ","))]
     for delimiter in (*_USUAL[1:], *_UNUSUAL):
